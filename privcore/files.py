@@ -25,9 +25,7 @@ def read_most(name: Path | str, most: int) -> bytes:
         with path.open("rb") as file:
             return file.read(most + 1)
     except (OSError, ValueError):
-        raise DataError(
-            f"{short(name)!r} is not a file that can be read; check its name."
-        ) from None
+        raise DataError("is-no-readable-file", name=short(name)) from None
 
 
 def write_named(name: Path | str | None, text: str) -> str | None:
@@ -40,7 +38,7 @@ def write_named(name: Path | str | None, text: str) -> str | None:
     try:
         write_whole(Path(name), text)
     except (OSError, ValueError):
-        raise DataError(f"The file {short(name)!r} cannot be written; name another one.") from None
+        raise DataError("schema-unwritable", path=short(name)) from None
     return None
 
 

@@ -59,7 +59,9 @@ class Parameter:
     def __post_init__(self) -> None:
         for wrong, sentence in self._faults():
             if wrong:
-                raise ParameterError(f"The parameter {self.name!r} {sentence}.")
+                raise ParameterError(
+                    "parameter-wrongly-declared", name=self.name, sentence=sentence
+                )
 
     def _faults(self) -> Iterator[tuple[bool, str]]:
         """Conditions that a declaration must not meet, each with the end of an error message."""
@@ -245,7 +247,12 @@ class Parameter:
         return int(number) if whole is None else whole
 
     def _refuse(self, value: Any) -> ParameterError:
-        return ParameterError(f"{self.option} is {short(value)}; it must be {self.range_text()}.")
+        return ParameterError(
+            "parameter-out-of-range",
+            option=self.option,
+            value=short(value),
+            range_text=self.range_text(),
+        )
 
 
 def parse_all(
@@ -261,9 +268,7 @@ def parse_all(
     for name in stated:
         if name.replace("-", "_") not in known:
             options = ", ".join(parameter.option for parameter in parameters)
-            raise ParameterError(
-                f"{owner} has no parameter {short(name)!r}; choose from {options}."
-            )
+            raise ParameterError("no-parameter", owner=owner, name=short(name), options=options)
     by_name = {name.replace("-", "_"): value for name, value in stated.items()}
     values = {
         name: parameter.parse(by_name.get(name, parameter.default))
@@ -271,7 +276,9 @@ def parse_all(
     }
     for name, parameter in known.items():
         if values[name] != parameter.default and not parameter.matters(values):
-            raise ParameterError(f"{parameter.option} {parameter.idle_text(values)}; leave it out.")
+            raise ParameterError(
+                "parameter-is-idle", option=parameter.option, idle_text=parameter.idle_text(values)
+            )
     return values
 
 
@@ -302,10 +309,7 @@ class Parameters:
         for field in dataclasses.fields(cls):
             parameter = field.metadata.get("declared")
             if parameter is None or parameter.name != field.name:
-                raise ParameterError(
-                    f"The field {field.name!r} of {cls.__name__} must be made by the "
-                    "method `field` of a parameter with that name."
-                )
+                raise ParameterError("field-of-another-name", name=field.name, name2=cls.__name__)
             parameters.append(parameter)
         return tuple(sorted(parameters, key=lambda parameter: parameter.advanced))
 

@@ -36,11 +36,9 @@ class Unit:
 
     def __post_init__(self) -> None:
         if not 1 <= self.rows <= MOST_ROWS:
-            raise ParameterError(
-                f"A unit has {short(self.rows)} rows; it must have 1 to {MOST_ROWS:,} rows."
-            )
+            raise ParameterError("unit-rows-1-rows", rows=short(self.rows), most_rows=MOST_ROWS)
         if not self.noun.strip():
-            raise ParameterError("The unit has no name; give the unit a name, such as patient.")
+            raise ParameterError("unit-no-name")
 
     @property
     def name(self) -> str:
@@ -94,9 +92,7 @@ def understood(sentence: str) -> tuple[Unit, Relation]:
             unit = Unit(match["noun"], int((match["rows"] or "1").replace(",", "") or 0))
             if unit.sentence(relation) == sentence:
                 return unit, relation
-    raise ParameterError(
-        f"{short(sentence, 120)!r} does not state who is protected; use an unaltered file."
-    )
+    raise ParameterError("not-state-who-protected", sentence=short(sentence, 120))
 
 
 def noun_of(column: str) -> str:

@@ -72,9 +72,11 @@ def test_keys_names_and_commands_are_no_sentences(source: str) -> None:
 
 
 def test_a_message_that_is_only_ever_absent_is_not_used() -> None:
-    assert sentences.used('assert not shows(out, "too-few-rows")') == set()
-    assert sentences.used('assert shows(out, "too-few-rows")') == {"too-few-rows"}
-    assert sentences.used('refused(ledger, key="too-few-rows")') == {"too-few-rows"}
+    assert sentences.used('assert not shows(out, "no-half-shows-an-edge")') == set()
+    assert sentences.used('assert shows(out, "no-half-shows-an-edge")') == {"no-half-shows-an-edge"}
+    assert sentences.used('refused(ledger, key="no-half-shows-an-edge")') == {
+        "no-half-shows-an-edge"
+    }
 
 
 def test_values_of_a_message_are_taken_as_they_are_written() -> None:

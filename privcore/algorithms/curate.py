@@ -291,11 +291,7 @@ class PerOrder(PerTest[CurateParameters]):
         super().__init__(run)
         parameters = run.parameters
         if isinstance(self.measure, MedianMeasure):
-            raise ParameterError(
-                "The number of tests in CURATE is not fixed in advance, so a test cannot have a δ "
-                f"of its own; choose the score {self.measure.base}-votes, which gives the same "
-                "decisions without a δ."
-            )
+            raise ParameterError("depends-on-what-never-is", base=self.measure.base)
         n = run.source.n
         self._rows = checked_rows(n, parameters.rate)
         if self._rows < n:
@@ -322,10 +318,7 @@ class PerOrder(PerTest[CurateParameters]):
         self._rule: CostRule = "epsilon"
         if not self.proven:
             if not self._delta > 0:
-                raise ParameterError(
-                    "The published accounting of CURATE needs a failure probability above 0; raise "
-                    "delta."
-                )
+                raise ParameterError("published-accounting-of-curate-needs-failure")
             self._rule, self._left = "published", parameters.epsilon
             return
         self.filter, self._delta = new_filter(self.run)
@@ -377,7 +370,7 @@ class PerOrder(PerTest[CurateParameters]):
 
     def independent(self, x: int, y: int, conditioning_set: Columns) -> bool:
         if not self._epsilon > 0:
-            raise BudgetError("The remaining budget is too small for a useful test.", "noise")
+            raise BudgetError("remaining-budget-too-small-useful-test", reason="noise")
         charge = self.pay(self._epsilon)
         epsilon, tests = self._order_tests[-1]
         self._order_tests[-1] = (epsilon, tests + 1)

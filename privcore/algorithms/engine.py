@@ -91,13 +91,11 @@ def discover(
     chosen = get_algorithm(algorithm)
     checked = checked_parameters(algorithm, parameters)
     if seed is not None and noise is not None:
-        raise ParameterError("Give either a seed or a noise source, not both.")
+        raise ParameterError("seed-and-noise")
     if seed is not None:
         noise = SimulatedNoise(seed)
     if chosen.private and noise is None:
-        raise ParameterError(
-            f"{chosen.name} needs a seed, or a noise source such as SecureNoise()."
-        )
+        raise ParameterError("algorithm-needs-noise", name=chosen.name)
     counted = source_of(data) if isinstance(data, Described) else data
     protection = of_source(chosen, checked, counted)
     noise = noise or SimulatedNoise(0)
@@ -186,15 +184,10 @@ def search_again(
     """
     chosen, checked = get_algorithm(algorithm), checked_parameters(algorithm, parameters)
     if chosen.again is None:
-        raise ParameterError(
-            f"{chosen.name} keeps no released numbers to search again; choose moment-search."
-        )
+        raise ParameterError("keeps-nothing", name=chosen.name)
     source = PublicColumns(tuple(columns), statistics.n, statistics.levels)
     if len(source.own_levels) != len(columns):
-        raise DataError(
-            "The number of column names in the release file does not match its numbers; use an "
-            "unaltered file."
-        )
+        raise DataError("file-names-other-columns")
     run = Run(
         cast(CountSource, source),
         chosen.takes(**checked),
@@ -207,7 +200,7 @@ def search_again(
     seconds = time.perf_counter() - start
     wrong = run.known.violation(outcome.graph)
     if wrong is not None:
-        raise ParameterError(f"The graph contradicts the background knowledge: {wrong}.")
+        raise ParameterError("graph-contradicts-background-knowledge", wrong=wrong)
     return _discovery(chosen, outcome, checked, seconds, noise="secure", planned=(), rows=None)
 
 
@@ -256,25 +249,24 @@ def check_outcome(algorithm: Algorithm, run: Run[Any], outcome: Outcome) -> None
     stated = outcome.guarantee
     if stated.calibration != requested:
         raise ParameterError(
-            f"{algorithm.name} was run with the {requested} calibration but returned a "
-            f"{stated.calibration} guarantee; its `run` must respect parameters.calibration."
+            "run-calibration-but-returned-guarantee",
+            name=algorithm.name,
+            requested=requested,
+            calibration=stated.calibration,
         )
     if requested == "proven" and stated.epsilon != run.parameters.epsilon:
         raise ParameterError(
-            f"{algorithm.name} was run with a total epsilon of {run.parameters.epsilon:g} but "
-            f"returned a guarantee of {stated.epsilon:g}; its `run` must stay within the given "
-            "total."
+            "release-promises",
+            name=algorithm.name,
+            epsilon=run.parameters.epsilon,
+            epsilon2=stated.epsilon,
         )
     if outcome.graph.nodes != tuple(run.source.names):
-        raise ParameterError(
-            f"{algorithm.name} returned a graph whose columns are not the columns of the data; its "
-            "`run` must name the nodes after the data's columns."
-        )
+        raise ParameterError("returned-graph-whose-columns-not-columns", name=algorithm.name)
     wrong = run.known.violation(outcome.graph)
     if wrong is not None:
         raise ParameterError(
-            f"{algorithm.name} returned a graph that contradicts the background knowledge: "
-            f"{wrong}; its `run` must respect run.known."
+            "returned-graph-contradicts-knowledge", name=algorithm.name, wrong=wrong
         )
 
 
@@ -296,18 +288,11 @@ def levelled(source: Source, algorithm: Algorithm, checked: Mapping[str, Any]) -
     algorithm cannot handle such values.
     """
     if source.gaps and not algorithm.available_cases:
-        raise DataError(
-            f"{algorithm.name} cannot handle values missing at random; make missing values a level "
-            "of their own (--missing level), or choose lapmech, or pc without privacy."
-        )
+        raise DataError("no-form-for-missing", name=algorithm.name)
     if source.holds == "both" and not accepts(algorithm, source):
         number = source.names[source.own_levels.index(0)]
         level = next(n for n, own in zip(source.names, source.own_levels, strict=True) if own)
-        raise DataError(
-            f"Column {short(number)!r} is continuous and {short(level)!r} has levels; "
-            "cut the continuous columns into levels, leave out one kind of column, or choose "
-            "moment-search, which takes both kinds."
-        )
+        raise DataError("columns-of-two-kinds", number=short(number), level=short(level))
     return source.numbers() if algorithm.mixed else source.cut(checked.get("mixed_levels", 0))
 
 
@@ -443,10 +428,7 @@ def _public_run(
     like: Keepable | None,
 ) -> Run[GraphParameters]:
     if like is not None and (chosen.again is None or not like.fits(source.own_levels)):
-        raise DataError(
-            "The earlier release has other columns, levels or bounds, or another algorithm; "
-            "prepare the table and choose the algorithm as for that release."
-        )
+        raise DataError("like-of-other-columns")
     # A plan uses public facts only.
     return Run(
         cast(CountSource, source),
@@ -470,8 +452,7 @@ def checked_parameters(algorithm: str, parameters: Mapping[str, Any] | None) -> 
         if any(value is not None and HIDDEN_CAUSES.parse(value) for value in wanted):
             able = [a.name for a in ALGORITHMS.values() if HIDDEN_CAUSES in a.parameters]
             raise ParameterError(
-                f"{chosen.name} assumes that there are no unobserved confounders; to allow them, "
-                f"choose one of {', '.join(able)}."
+                "assumes-no-hidden-causes", name=chosen.name, choices=", ".join(able)
             )
     return parse_all(chosen.parameters, stated, chosen.name)
 
@@ -502,9 +483,7 @@ def count(dataset: Dataset) -> InMemoryCounts | AvailableCases | NumericRows | M
     """
     constant = constant_columns(dataset)
     if constant:
-        raise DataError(
-            f"Column {short(constant[0])!r} has the same value in every row; leave it out."
-        )
+        raise DataError("column-constant", constant=short(constant[0]))
     kinds = {column.is_categorical for column in dataset.columns}
     if len(kinds) == 2:
         return MixedRows(dataset)

@@ -60,9 +60,7 @@ def _run(run: Run[LapMechParameters]) -> Outcome:
     cells = prod(counts.levels)
     if cells > MAX_CELLS:
         raise DataError(
-            f"The full table over {len(run.source.names)} columns has {cells:.2g} cells, more than "
-            f"the limit of {MAX_CELLS:,}; leave columns out, merge rare levels (--merge-rare), or "
-            "choose moment-search."
+            "full-table-too-large", columns=len(run.source.names), cells=cells, max_cells=MAX_CELLS
         )
     proven = parameters.calibration == "proven"
     # A replaced record leaves one cell and enters another: L1 sensitivity 2.

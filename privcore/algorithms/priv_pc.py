@@ -184,7 +184,7 @@ class _SieveAndExamine(PerTest[PrivPCParameters]):
         charge = 0.0
         if self._mechanism.needs_round:
             if self.plan and self.rounds == self.plan.rounds:
-                raise BudgetError("All rounds that the budget pays for are used up.")
+                raise BudgetError("all-rounds-budget-pays-used-up")
             charge = self.pay(self.epsilons[0])
             if self._rows < self.run.source.n:
                 drawn = self.run.source.subsample(self._rows, self.run.noise)

@@ -55,11 +55,7 @@ class Protection:
             return cls(Unit())
         rows = checked["rows_per_unit"] or unit.rows
         if rows < unit.rows:
-            raise ParameterError(
-                f"The table allows each {unit.noun} up to {unit.rows:,} rows, but rows_per_unit "
-                f"is {rows:,}; set it to {unit.rows:,} or more, or lower the table's bound on rows "
-                "per unit."
-            )
+            raise ParameterError("unit-bound-exceeded", unit=unit.noun, rows=unit.rows, rows2=rows)
         return cls(Unit(unit.noun, rows), checked["neighbours"])
 
     def stated(self, checked: Mapping[str, Any]) -> dict[str, Any]:
@@ -99,9 +95,7 @@ class Protection:
         scale = up(self.unit.rows / self.split(epsilon)[0])
         if scale > _MOST_NOISE:
             raise ParameterError(
-                f"At epsilon {epsilon:g} the noise on the number of rows is about {scale:.2g} "
-                "rows; raise epsilon, allow fewer rows per person, or protect only the values of "
-                f"the rows ({REPLACED})."
+                "rows-noise-too-large", epsilon=epsilon, rows=scale, replaced=REPLACED
             )
         counted = noise.discrete_laplace_array(np.array([source.n], dtype=np.int64), scale)
         size = max(int(counted[0] - np.ceil(_BELOW * scale)), _LEAST_ROWS)

@@ -68,7 +68,5 @@ ALGORITHMS: MutableMapping[str, Algorithm] = _Registry(_PLACES)
 def get_algorithm(name: str) -> Algorithm:
     """The algorithm called `name`; raises ParameterError if there is none."""
     if name not in ALGORITHMS:
-        raise ParameterError(
-            f"There is no algorithm {short(name)!r}; choose one of {', '.join(ALGORITHMS)}."
-        )
+        raise ParameterError("no-such-algorithm", name=short(name), choices=", ".join(ALGORITHMS))
     return ALGORITHMS[name]

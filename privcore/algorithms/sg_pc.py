@@ -59,10 +59,7 @@ class _SampledGaussian(PerTest[SGPCParameters]):
         super().__init__(run)
         parameters = run.parameters
         if not parameters.delta > 0:
-            raise ParameterError(
-                "Gaussian noise needs a failure probability above 0; raise delta, or choose "
-                "laplace-pc."
-            )
+            raise ParameterError("gaussian-tests-need-delta")
         n = run.source.n
         self._rows = common.checked_rows(n, parameters.rate)
         self._planned = self.planned_rounds(run)
@@ -96,7 +93,7 @@ class _SampledGaussian(PerTest[SGPCParameters]):
 
     def independent(self, x: int, y: int, conditioning_set: Columns) -> bool:
         if self.proven and self.rounds == self._planned:
-            raise BudgetError("All tests that the budget pays for are used up.")
+            raise BudgetError("all-tests-budget-pays-used-up")
         source = self.source
         if self._rows < self.run.source.n:
             drawn = self.run.source.subsample(self._rows, self.run.noise)

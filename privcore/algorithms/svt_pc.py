@@ -77,7 +77,7 @@ class _SparseVector(PerTest[SVTPCParameters]):
         charge = 0.0
         if self._vector is None:
             if self.rounds == self._quota:
-                raise BudgetError("All deletions that the budget pays for are used up.")
+                raise BudgetError("all-deletions-budget-pays-used-up")
             charge = self.pay(self._step)
             self._vector = SparseVector(0.0, self._scales, self.run.noise)
             self.rounds += 1

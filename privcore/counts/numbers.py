@@ -67,10 +67,7 @@ class NumericRows(NumberSource):
         ):
             ends = (0.0, len(column.levels) - 1.0) if column.is_categorical else column.bounds
             if ends is None or (column.is_categorical and not coded):
-                raise DataError(
-                    f"Column {short(column.name)!r} has levels; cut the continuous columns into "
-                    "levels as well, or leave this column out."
-                )
+                raise DataError("column-has-levels", name=short(column.name))
             low, high = ends
             bounds.append(ends)
             scaled[:, position] = np.clip((2.0 * values - (low + high)) / (high - low), -1, 1)

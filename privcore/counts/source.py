@@ -98,10 +98,7 @@ class Source:
 
     def halved(self, noise: NoiseSource) -> tuple[Source, Source]:
         """Two disjoint sources over a random half of the rows each."""
-        raise DataError(
-            "The rows do not fit into memory, so they cannot be halved; leave the stability check "
-            "out, or use fewer columns or rows."
-        )
+        raise DataError("halved-in-memory")
 
     def resized(self, size: int, noise: NoiseSource) -> Source:
         """A source of `size` rows: a random choice of the rows, or all rows and public rows.
@@ -109,10 +106,7 @@ class Source:
         Tables that differ by k added rows become tables of the same size that differ by at most k
         replaced rows (docs/proofs/units.md).  Raises DataError unless the source is `resizable`.
         """
-        raise DataError(
-            "Hiding the number of rows needs the rows in memory; read the table from a CSV file, "
-            "or protect only the values of the rows."
-        )
+        raise DataError("hiding-rows-needs-memory")
 
 
 @dataclass(frozen=True)
@@ -273,8 +267,10 @@ def require_levels(source: Source, what: str, instead: str) -> None:
     """
     if has_numbers(source):
         raise DataError(
-            f"Column {short(source.names[0])!r} is continuous, and {what} needs levels; cut the "
-            f"columns into intervals, or choose {instead}."
+            "column-continuous-needs-levels",
+            name=short(source.names[0]),
+            what=what,
+            instead=instead,
         )
 
 

@@ -141,10 +141,7 @@ class InMemoryCounts(CountSource):
         shape = tuple(self.levels[c] for c in columns)
         if prod(shape) > MAX_CELLS:
             named = ", ".join(short(self.names[c]) for c in columns[:3])
-            raise DataError(
-                f"The table over {named}… has {prod(shape):,} cells, too many to count; use fewer "
-                "columns or levels."
-            )
+            raise DataError("too-many-cells-to-count", named=named, prod=prod(shape))
         if not columns:
             return np.array(self.n)
         return self._counted(columns)
@@ -248,9 +245,11 @@ class InMemoryCounts(CountSource):
         cells = cells_of_test(self, x, y, conditioning_set)
         if cells > MAX_CELLS:
             raise DataError(
-                f"Testing {short(self.names[x])} and {short(self.names[y])} given "
-                f"{len(conditioning_set)} columns may need tables of {cells:,} cells, too many to "
-                "count; lower the maximum order."
+                "testing-given-columns-may-need-tables",
+                names=short(self.names[x]),
+                names2=short(self.names[y]),
+                number=len(conditioning_set),
+                cells=cells,
             )
         strata = prod(self.levels[c] for c in conditioning_set)
         if strata <= _DENSE_STRATA and strata * rx * ry <= MAX_CELLS:
@@ -388,10 +387,7 @@ class AvailableCases(CountSource):
         return counts
 
     def lacks(self, what: str) -> DataError:
-        return DataError(
-            f"Available-case counts provide contingency tables, but no {what}; choose the score "
-            "g2 or chi2, or make missing values a level."
-        )
+        return DataError("available-cases-give-tables-only", what=what)
 
 
 class NoisyTable(CountSource):
@@ -433,9 +429,7 @@ class NoisyTable(CountSource):
         return self._tables.get((x, y, tuple(conditioning_set)), occurring)
 
     def lacks(self, what: str) -> DataError:
-        return DataError(
-            "A noisy table contains no rows; choose an algorithm or a score that uses only counts."
-        )
+        return DataError("noisy-table-contains-no-rows")
 
     def _marginal(self, in_order: tuple[int, ...]) -> NDArray[np.float64]:
         rest = tuple(c for c in range(len(self.levels)) if c not in in_order)

@@ -33,13 +33,13 @@ def discretise(dataset: Dataset, cuts: Mapping[str, int | Sequence[float]]) -> D
     """
     unknown = [name for name in cuts if name not in dataset.names]
     if unknown:
-        raise DataError(f"There is no column {short(unknown[0])!r} to cut; correct its name.")
+        raise DataError("no-such-column-to-cut", unknown=short(unknown[0]))
     columns, values = list(dataset.columns), list(dataset.values)
     for position, column in enumerate(dataset.columns):
         if column.name not in cuts:
             continue
         if column.bounds is None or column.is_categorical:
-            raise DataError(f"Column {short(column.name)!r} has levels already; do not cut it.")
+            raise DataError("column-levels-already", name=short(column.name))
         wanted = cuts[column.name]
         if isinstance(wanted, int):
             points, declared = equal_width(column.bounds, wanted, column.name), column.declared
@@ -65,7 +65,7 @@ def intervals(dataset: Dataset, count: int) -> Dataset:
     """
     numeric = [column.name for column in dataset.columns if not column.is_categorical]
     if not numeric:
-        raise DataError("Every column has levels already; leave out the number of intervals.")
+        raise DataError("every-column-levels-already")
     recipe = None if dataset.recipe is None else {**dataset.recipe, "intervals": count}
     return replace(discretise(dataset, dict.fromkeys(numeric, count)), recipe=recipe)
 
@@ -95,8 +95,7 @@ def equal_width(bounds: tuple[float, float] | None, bins: int, name: str) -> tup
     low, high = finite_bounds(bounds, name)
     if not 2 <= bins <= MAX_INTERVALS:
         raise DataError(
-            f"Column {short(name)!r} is to be cut into {bins} intervals; choose from 2 to "
-            f"{MAX_INTERVALS}."
+            "column-cut-into-intervals", name=short(name), bins=bins, max_intervals=MAX_INTERVALS
         )
     return tuple(float(c) for c in np.linspace(low, high, bins + 1)[1:-1])
 
@@ -104,24 +103,21 @@ def equal_width(bounds: tuple[float, float] | None, bins: int, name: str) -> tup
 def finite_bounds(bounds: tuple[float, float] | None, name: str) -> tuple[float, float]:
     """The bounds; raises DataError unless they increase and can be added up without overflow."""
     if bounds is None or not bounds[0] < bounds[1]:
-        raise DataError(f"Column {short(name)!r} needs a lower bound below its upper bound.")
+        raise DataError("bounds-crossed", name=short(name))
     # Otherwise scaling to −1 … 1 would overflow for some rows and not for others.
     if not math.isfinite(4 * max(-bounds[0], bounds[1])):
-        raise DataError(
-            f"Column {short(name)!r} has bounds too wide to compute with; leave out the "
-            "largest values, or declare narrower bounds."
-        )
+        raise DataError("bounds-too-far-apart", name=short(name))
     return bounds
 
 
 def check_cuts(cuts: Sequence[float], name: str) -> None:
     """Raises DataError unless there is at least one cut point and all are finite and increasing."""
     if not len(cuts):
-        raise DataError(f"Column {short(name)!r} has no cut points; give at least one.")
+        raise DataError("no-cut-points", name=short(name))
     if not all(math.isfinite(c) for c in cuts):
-        raise DataError(f"The cut points of column {short(name)!r} must be finite numbers.")
+        raise DataError("cut-points-of-column-finite-numbers", name=short(name))
     if any(a >= b for a, b in pairwise(cuts)):
-        raise DataError(f"The cut points of column {short(name)!r} must be in increasing order.")
+        raise DataError("cut-points-fall", name=short(name))
 
 
 def cut(numbers: NDArray[np.float64], cuts: Sequence[float], name: str) -> NDArray[Any]:

@@ -147,10 +147,7 @@ class Described(ABC):
         """Number of levels of each column; raises DataError if a column is continuous."""
         for column in self.columns:
             if not column.is_categorical:
-                raise DataError(
-                    f"Column {short(column.name)!r} is continuous; cut it into levels, "
-                    "or leave it out."
-                )
+                raise DataError("column-continuous", name=short(column.name))
         return tuple(len(column.levels) for column in self.columns)
 
     @property
@@ -230,21 +227,20 @@ class Dataset(Described):
         for position, column in enumerate(self.columns, start=1):
             if len(column.name) > MAX_NAME:
                 raise DataError(
-                    f"The name of column {position} has {len(column.name):,} characters; "
-                    f"shorten it to at most {MAX_NAME}."
+                    "column-name-too-long",
+                    position=position,
+                    number=len(column.name),
+                    max_name=MAX_NAME,
                 )
         if len(self.columns) != len(self.values):
             raise ValueError("values must contain one array for each column")
         if len({len(values) for values in self.values}) != 1:
             raise ValueError("all columns must have the same number of rows")
         if self.n < 2:
-            raise DataError(too_few_rows(self.n))
+            raise DataError("too-few-rows-in-data", rows=self.n)
         for name in (name for edge in self.true_edges or () for name in edge):
             if name not in (*self.names, *self.hidden):
-                raise DataError(
-                    f"The true graph names {short(name)!r}, which is not a column; correct "
-                    "the name."
-                )
+                raise DataError("true-graph-names-no-column", name=short(name))
         for column, values in zip(self.columns, self.values, strict=True):
             _check_values(column, values)
             values.flags.writeable = False
@@ -268,8 +264,9 @@ class Dataset(Described):
         for name in names:
             if name not in self.names:
                 raise DataError(
-                    f"There is no column {short(name)!r} to hide; choose among "
-                    f"{', '.join(short(known) for known in self.names[:20])}."
+                    "no-such-column-to-hide",
+                    name=short(name),
+                    choices=", ".join(short(known) for known in self.names[:20]),
                 )
         seen = [k for k, name in enumerate(self.names) if name not in names]
         return replace(
@@ -297,52 +294,43 @@ def levels_in_order(column: Column) -> int:
     return own if placed else 0
 
 
-def too_few_rows(rows: int) -> str:
-    """The error message for a table with fewer than 2 rows."""
-    return f"The data have {rows} row{'s' * (rows != 1)}; give at least 2."
-
-
 def check_names(names: list[str]) -> None:
     """Raises DataError unless there are 2 to 10,000 distinct names, none blank."""
     if len(names) < 2:
-        raise DataError(
-            f"The data have {len(names)} column{'s' * (len(names) != 1)}; a graph needs at least 2."
-        )
+        raise DataError("too-few-columns", number=len(names))
     if len(names) > MAX_COLUMNS:
-        raise DataError(
-            f"The data have {len(names):,} columns, more than {MAX_COLUMNS:,}; leave some out."
-        )
+        raise DataError("columns-above-limit", number=len(names), max_columns=MAX_COLUMNS)
     for position, name in enumerate(names, start=1):
         if not name.strip():
-            raise DataError(f"Column {position} has no name; give every column a name.")
+            raise DataError("column-no-name", position=position)
     twice = [name for name, times in Counter(names).items() if times > 1]
     if twice:
-        raise DataError(
-            f"The column name {short(twice[0])!r} occurs more than once; make the names distinct."
-        )
+        raise DataError("column-twice", twice=short(twice[0]))
 
 
 def _check_values(column: Column, values: NDArray[Any]) -> None:
     name = short(column.name)
     if column.is_categorical:
         if not column.levels:
-            raise DataError(f"Column {name!r} has no levels; declare them.")
+            raise DataError("column-no-levels", name=name)
         if len(column.levels) > MAX_LEVELS:
             raise DataError(
-                f"Column {name!r} has {len(column.levels):,} levels, more than {MAX_LEVELS:,}; "
-                "cut it into intervals, or leave it out."
+                "too-many-levels-of-column",
+                name=name,
+                number=len(column.levels),
+                max_levels=MAX_LEVELS,
             )
         if len(set(column.levels)) != len(column.levels):
-            raise DataError(f"Column {name!r} lists a level twice; make its levels distinct.")
+            raise DataError("level-twice", name=name)
         if values.dtype.kind not in "iu":
             raise ValueError("categorical values must be integer codes")
         if int(values.min(initial=0)) < 0 or int(values.max(initial=0)) >= len(column.levels):
             raise ValueError("every code must be between 0 and the number of levels minus 1")
         return
     if column.bounds is None or not column.bounds[0] < column.bounds[1]:
-        raise DataError(f"Column {name!r} needs a lower bound below its upper bound.")
+        raise DataError("bounds-crossed", name=name)
     if not np.isfinite(values).all():
-        raise DataError(f"Column {name!r} has values that are not finite; treat them as missing.")
+        raise DataError("column-not-finite", name=name)
     if (
         values.min(initial=np.inf) < column.bounds[0]
         or values.max(initial=-np.inf) > column.bounds[1]

@@ -36,9 +36,7 @@ MAX_ROWS = 10_000_000
 def check_rows(rows: int) -> int:
     """Returns `rows`; raises ParameterError unless it is a whole number from 2 to 10,000,000."""
     if not _is_whole(rows) or not 2 <= rows <= MAX_ROWS:
-        raise ParameterError(
-            f"rows is {short(rows)}; it must be a whole number from 2 to {MAX_ROWS:,}."
-        )
+        raise ParameterError("rows-out-of-range", rows=short(rows), max_rows=MAX_ROWS)
     return int(rows)
 
 
@@ -50,7 +48,7 @@ def check_seed(seed: int | np.random.Generator) -> np.random.Generator:
     if isinstance(seed, np.random.Generator):
         return seed
     if not _is_whole(seed) or seed < 0:
-        raise ParameterError(f"seed is {short(seed)}; it must be a whole number, at least 0.")
+        raise ParameterError("seed-out-of-range", seed=short(seed))
     return np.random.default_rng(int(seed))
 
 
@@ -181,9 +179,7 @@ class BayesianNetwork:
 def load_network(name: str) -> BayesianNetwork:
     """Loads a built-in network by name; raises ParameterError if no network has that name."""
     if name not in NETWORKS:
-        raise ParameterError(
-            f"There is no network {short(name)!r}; choose one of {', '.join(NETWORKS)}."
-        )
+        raise ParameterError("no-such-network", name=short(name), choices=", ".join(NETWORKS))
     text = resources.files("privcore.data").joinpath("networks", f"{name}.json").read_text("utf-8")
     described = json.loads(text)
     position = {v["name"]: i for i, v in enumerate(described["variables"])}

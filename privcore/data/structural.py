@@ -323,9 +323,7 @@ NUMERIC_EXAMPLES: tuple[str, ...] = tuple(k for k, has in PARAMETERS.items() if 
 def example_parameters(kind: str) -> tuple[Parameter, ...]:
     """The parameters of an example; raises ParameterError if there is no such example."""
     if kind not in PARAMETERS:
-        raise ParameterError(
-            f"There is no example {short(kind)!r}; choose one of {', '.join(EXAMPLES)}."
-        )
+        raise ParameterError("no-such-example", name=short(kind), choices=", ".join(EXAMPLES))
     return PARAMETERS[kind]
 
 
@@ -377,8 +375,7 @@ class StructuralExample:
             object.__setattr__(self, name, value)
         if "weight_low" in checked and checked["weight_low"] > checked["weight_high"]:
             raise ParameterError(
-                f"weight-low is {self.weight_low:g}, which is above weight-high "
-                f"({self.weight_high:g}); lower weight-low."
+                "weight-low", weight_low=self.weight_low, weight_high=self.weight_high
             )
 
     @property
@@ -450,8 +447,7 @@ class StructuralExample:
         else:
             if rows * self.nodes > MAX_CELLS:
                 raise ParameterError(
-                    f"{rows:,} rows of {self.nodes} nodes are more than {MAX_CELLS:,} cells; "
-                    "reduce the number of rows or nodes."
+                    "too-many-rows-of-nodes", rows=rows, nodes=self.nodes, max_cells=MAX_CELLS
                 )
             bounds = self.model.bounds
             columns = tuple(
@@ -478,10 +474,7 @@ def random_tables(
     levels = [len(column.levels) for column in columns]
     shapes = [prod(levels[c] for c in causes) for causes in dag.parents]
     if sum(a * b for a, b in zip(shapes, levels, strict=True)) > MAX_TABLE_CELLS:
-        raise ParameterError(
-            f"The tables of this example would have more than {MAX_TABLE_CELLS:,} cells, because "
-            "some node has many parents; reduce the density or the number of nodes."
-        )
+        raise ParameterError("tables-too-large", max_table_cells=MAX_TABLE_CELLS)
     return tuple(
         Variable(column, causes, generator.dirichlet([concentration] * k, size=size))
         for column, k, causes, size in zip(columns, levels, dag.parents, shapes, strict=True)

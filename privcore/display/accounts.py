@@ -43,8 +43,5 @@ def parse_event(text: str) -> Event:
     value = number_of(numbers[0]) if 1 <= len(numbers) <= 2 else None
     count = whole_of(numbers[1]) if len(numbers) == 2 else 1
     if name is None or value is None or count is None:
-        raise ParameterError(
-            f"{short(text)} is not KIND:VALUE:COUNT, such as laplace:0.1:30; the kind must be one "
-            f"of {', '.join(KINDS)}."
-        )
+        raise ParameterError("event-unreadable", text=short(text), choices=", ".join(KINDS))
     return Event(name, value, count)

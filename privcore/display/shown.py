@@ -216,7 +216,7 @@ def show(result: Discovery | Release, reference: Dataset | Discovery | PDAG | No
     else:
         other, name, kind = _reference(reference, algorithm, parameters)
         if other.nodes != graph.nodes:
-            raise ParameterError("The reference has other columns; give one of the same columns.")
+            raise ParameterError("reference-of-other-columns")
         here = compare(graph, other, name)
         comparisons, words = [here], class_words(kind, graph, other)
         said = f"Against {name}: {here.summary()}."
@@ -258,7 +258,7 @@ def _reference(
     """The graph to compare with, its name, and its kind."""
     if isinstance(reference, Discovery):
         if reference.guarantee.calibration != "none":
-            raise ParameterError("The reference has noise; give a run without privacy, as of pc.")
+            raise ParameterError("reference-has-noise")
         other = get_algorithm(reference.algorithm)
         # An algorithm that is private ran without its noise.
         title = other.title if other.private else other.name.upper()
@@ -266,10 +266,7 @@ def _reference(
     if isinstance(reference, PDAG):
         return reference, "truth", "truth"
     if reference.true_edges is None:
-        raise ParameterError(
-            f"The true graph of {short(reference.name)} is not known; give a run without privacy, "
-            "as of pc, or a graph."
-        )
+        raise ParameterError("no-true-graph-known", name=short(reference.name))
     truth = true_graph(
         algorithm,
         reference.names,

@@ -223,7 +223,7 @@ def effects(
     plan.check(data)
     plan.check_protection(data, parameters)
     if (seed is None) == (noise is None):
-        raise ParameterError("Give either a seed or a noise source.")
+        raise ParameterError("neither-seed-nor-noise")
     drawn = SimulatedNoise(seed) if noise is None and seed is not None else noise
     assert drawn is not None
     result = discover(
@@ -267,7 +267,7 @@ def effects_of(
         counted = levelled(source_of(data), get_algorithm(ALGORITHM), result.parameters)
         assert has_levels(counted)
         if noise is None:
-            raise ParameterError("A second release needs a noise source; give one.")
+            raise ParameterError("second-release-needs-noise-source")
         more.append(measured(counted, indexed, sets, second, noise))
         guarantee = replace(
             result.guarantee,
@@ -358,10 +358,7 @@ def without_privacy(
     """
     indexed, source = question.on(data.columns), source_of(data)
     if source.holds == "both" and max(source.own_levels) > 2:
-        raise DataError(
-            "Without privacy, an effect needs a table whose columns all have levels or are all "
-            "numeric, and this table has both kinds; cut the numeric columns into levels."
-        )
+        raise DataError("without-privacy-effect-needs-table-whose")
     counted = source.numbers()
     evidence: Evidence
     if has_levels(counted):

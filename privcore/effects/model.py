@@ -166,16 +166,12 @@ class EffectPlan:
         if SHARE.parse(self.share) > 0 and not all(
             column.is_categorical for column in data.columns
         ):
-            raise ParameterError(
-                "A second release counts levels, but some columns hold numbers; set the share for "
-                "the effect to 0, or cut these columns into levels."
-            )
+            raise ParameterError("effect-needs-numbers-as-levels")
         indexed = self.question.on(data.columns)
         cells = math.prod(len(data.columns[c].levels) for c in (indexed.cause, indexed.outcome))
         if self.share > 0 and cells > MOST_MEASURED:
             raise ParameterError(
-                f"Cause and outcome have {cells:,} combinations of levels, but a second release "
-                f"measures at most {MOST_MEASURED:,}; merge levels, or set the share to 0."
+                "cause-outcome-combinations-of-levels-but", cells=cells, most_measured=MOST_MEASURED
             )
         return indexed
 
@@ -186,10 +182,7 @@ class EffectPlan:
         declared = get_algorithm(ALGORITHM).parameters
         checked = parse_all(declared, parameters or {}, ALGORITHM)
         if not Protection.of(checked, data.unit).plain:
-            raise ParameterError(
-                "A second release for the effect protects only one replaced row; set the share "
-                "for the effect to 0, or rows_per_unit to 1 and neighbours to replaced."
-            )
+            raise ParameterError("second-release-effect-protects-one-replaced")
 
     def split(self, parameters: Mapping[str, Any] | None) -> tuple[float, float]:
         """The ε for the graph and the ε for the effect; their sum is at most the total ε."""

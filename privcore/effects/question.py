@@ -47,26 +47,21 @@ class Question:
         for name in (self.cause, self.outcome):
             if name not in named:
                 raise ParameterError(
-                    f"There is no column {short(name)!r}; choose one of "
-                    f"{', '.join(short(known, 20) for known in list(named)[:8])}"
-                    f"{' …' if len(named) > 8 else ''}."
+                    "no-such-column-in-question",
+                    name=short(name),
+                    choices=", ".join(short(known, 20) for known in list(named)[:8]),
+                    value=" …" if len(named) > 8 else "",
                 )
         if self.cause == self.outcome:
-            raise ParameterError("Cause and outcome are the same column; choose two.")
+            raise ParameterError("cause-outcome-same-column")
         cause, outcome = named[self.cause], named[self.outcome]
         levels, results = columns[cause].levels, columns[outcome].levels
         if not (levels and results):
             if self.compared or self.to or self.level:
-                raise ParameterError(
-                    "A numeric column has no levels; leave them out, and the effect is that of "
-                    "raising the cause by one unit."
-                )
+                raise ParameterError("no-levels-of-numbers")
             return IndexedQuestion(cause, outcome)
         if len(levels) < 2:
-            raise ParameterError(
-                f"{short(self.cause)!r} has only one level, so it cannot be set to another; choose "
-                "another cause."
-            )
+            raise ParameterError("one-level-cannot-set-another", cause=short(self.cause))
         # A default never equals the level that was stated for the other one.
         wanted = _affirmative(levels)
         if self.to is None and self.compared == levels[wanted]:
@@ -75,9 +70,7 @@ class Question:
         first = next(k for k in range(len(levels)) if k != to)
         compared = _place(columns[cause], self.compared, first)
         if compared == to:
-            raise ParameterError(
-                f"{short(self.cause)!r} is compared with the level it is set to; choose two levels."
-            )
+            raise ParameterError("compared-with-itself", name=short(self.cause))
         return IndexedQuestion(
             cause,
             outcome,
@@ -108,8 +101,10 @@ def _place(column: Column, level: str | None, default: int) -> int:
         return default
     if level not in column.levels:
         raise ParameterError(
-            f"{short(column.name)!r} has no level {short(level)!r}; choose one of "
-            f"{', '.join(short(known, 20) for known in column.levels[:8])}."
+            "no-such-level",
+            name=short(column.name),
+            level=short(level),
+            choices=", ".join(short(known, 20) for known in column.levels[:8]),
         )
     return column.levels.index(level)
 

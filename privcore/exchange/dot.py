@@ -74,7 +74,7 @@ class _Reader:
         if self._next.means("strict"):
             self._step()
         if self._next.means("graph"):
-            raise DataError("The DOT graph is undirected; write digraph, and edges with ->.")
+            raise DataError("dot-graph-undirected")
         if not self._next.means("digraph"):
             raise _unreadable()
         self._step()
@@ -165,7 +165,7 @@ class _Reader:
 
     def _refuse_group(self, *marks: str) -> None:
         if self._next.text.lower() in marks and self._next.kind != "quoted":
-            raise DataError("The DOT graph has edges between groups; write one edge per line.")
+            raise DataError("edges-between-groups")
 
     def _step(self) -> _Token:
         token = self._next
@@ -215,11 +215,11 @@ def _html_end(text: str, at: int) -> int:
 
 
 def _unreadable() -> DataError:
-    return DataError("The DOT file cannot be read; it must contain exactly one digraph.")
+    return DataError("one-digraph")
 
 
 def _undirected() -> DataError:
-    return DataError("The DOT graph has undirected edges; give every edge a direction.")
+    return DataError("dot-graph-undirected-edges")
 
 
 MAX_BYTES = 5_000_000
@@ -236,11 +236,11 @@ def read_true_graph(content: bytes, filename: str, names: Sequence[str]) -> Edge
     Raises DataError for names that are not columns, self-loops, cycles and undirected edges.
     """
     if len(content) > MAX_BYTES:
-        raise DataError("The graph file has more than 5 MB; give only the edges.")
+        raise DataError("graph-file-more-than-5-mb")
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise DataError("The graph file is not UTF-8 text; save it as UTF-8.") from None
+        raise DataError("graph-file-not-utf-8-text") from None
     ending = filename.lower().rpartition(".")[2]
     known = frozenset(names)
     if ending in ("dot", "gv"):
@@ -258,20 +258,16 @@ def read_true_graph(content: bytes, filename: str, names: Sequence[str]) -> Edge
 
 def _checked(edges: list[tuple[str, str]], known: frozenset[str]) -> Edges:
     if not edges:
-        raise DataError("The graph file contains no edge; give at least one, as cause,effect.")
+        raise DataError("no-edge-named")
     for cause, effect in edges:
         for name in (cause, effect):
             if name not in known:
-                raise DataError(
-                    f"The graph names {short(name)!r}, which is not a column; correct the name."
-                )
+                raise DataError("graph-names-no-column", name=short(name))
         if cause == effect:
-            raise DataError(f"The graph has an edge from {short(cause)!r} to itself; remove it.")
+            raise DataError("edge-to-itself", node=short(cause))
     graph = nx.DiGraph(edges)
     if not nx.is_directed_acyclic_graph(graph):
-        raise DataError(
-            "The graph has a directed cycle; remove an edge, because a causal graph is acyclic."
-        )
+        raise DataError("graph-directed-cycle")
     return tuple(dict.fromkeys(edges))
 
 
@@ -284,7 +280,7 @@ def _from_edge_list(text: str, known: frozenset[str]) -> list[tuple[str, str]]:
             continue
         readings = list(_readings(line))
         if not readings:
-            raise DataError(f"Line {number} of the graph file is not an edge; write cause,effect.")
+            raise DataError("line-is-no-edge", line=number)
         # A name may contain any of the delimiters, so the known names decide how a line is split.
         path, note = next((r for r in readings if known.issuperset(r[0])), readings[0])
         is_header = first and path[0].lower() in ("source", "from", "cause")
@@ -292,12 +288,9 @@ def _from_edge_list(text: str, known: frozenset[str]) -> list[tuple[str, str]]:
         if is_header and path[0] not in known:
             continue
         if note == "undirected":
-            raise DataError(f"Line {number} of the graph file is undirected; give a direction.")
+            raise DataError("line-is-undirected", line=number)
         if note in MARKS and note != "directed":
-            raise DataError(
-                f"Line {number} of the graph file is a {note} edge, but a true graph is a DAG; "
-                "give a direction."
-            )
+            raise DataError("line-of-graph-file-edge-but", number=number, note=note)
         edges += pairwise(path)
     return edges
 
@@ -321,20 +314,17 @@ def _readings(line: str) -> Iterator[tuple[list[str], str]]:
 def _from_graphml(text: str, known: frozenset[str]) -> list[tuple[str, str]]:
     if "<!DOCTYPE" in text or "<!ENTITY" in text:
         # Entities can make a small file expand without end; GraphML never needs them.
-        raise DataError("The GraphML file declares entities; save it without them.")
+        raise DataError("graphml-entities")
     try:
         graph = nx.parse_graphml(text)
     except Exception:  # malformed XML and GraphML raise many types
-        raise DataError("The GraphML file cannot be read; save it again.") from None
+        raise DataError("graphml-file-cannot-read") from None
     # CausalVeil's own exports mark the undirected edges of a CPDAG.
     kinds = {data.get("kind") for _, _, data in graph.edges(data=True)}
     if not graph.is_directed() or "undirected" in kinds:
-        raise DataError("The GraphML graph is undirected; give directed edges only.")
+        raise DataError("graphml-graph-undirected")
     if kinds & (MARKS.keys() - {"directed"}):
-        raise DataError(
-            "The GraphML graph has edges with a circle or two arrowheads, but a true graph is a "
-            "DAG; give directed edges only."
-        )
+        raise DataError("graphml-graph-edges-circle-two-arrowheads")
     label = {}
     for node, data in graph.nodes(data=True):
         titles = [str(data[key]) for key in ("label", "name") if key in data]
@@ -345,10 +335,7 @@ def _from_graphml(text: str, known: frozenset[str]) -> list[tuple[str, str]]:
 def _from_tetrad(text: str) -> list[tuple[str, str]]:
     graph = from_tetrad(text)
     if isinstance(graph, PAG):
-        raise DataError(
-            "The Tetrad graph is a partial ancestral graph, but a true graph is a DAG; give every "
-            "edge a direction."
-        )
+        raise DataError("tetrad-graph-partial-ancestral-graph-but")
     if graph.undirected or graph.bidirected:
-        raise DataError("The Tetrad graph has undirected edges; give every edge a direction.")
+        raise DataError("tetrad-graph-undirected-edges")
     return graph.named_directed()

@@ -49,10 +49,7 @@ def dowhy_script(dag: PDAG, cause: str, outcome: str, notes: Sequence[str] = ())
 def refuse_pag(graph: PDAG) -> None:
     """Raises DataError for a PAG, because DoWhy needs a DAG."""
     if isinstance(graph, PAG):
-        raise DataError(
-            "DoWhy takes one DAG, but a partial ancestral graph stands for many graphs with "
-            "unobserved confounders; choose a graph without circles."
-        )
+        raise DataError("dowhy-takes-a-dag")
 
 
 def to_dowhy(answer: Effects) -> str:
@@ -73,10 +70,7 @@ def to_dowhy(answer: Effects) -> str:
     graph, question = answer.result.graph, answer.question
     refuse_pag(graph)
     if graph.bidirected:
-        raise DataError(
-            "The graph has bidirected edges, which no DAG has; state background knowledge about "
-            "these edges."
-        )
+        raise DataError("graph-bidirected-edges")
     cause = graph.nodes.index(question.cause)
     ways = {
         tuple(graph.nodes[i] for i in sorted(parents)): directed

@@ -49,24 +49,26 @@ class Format:
             if not self.carries_circles:
                 others = [f.name for f in self._alike if f.carries_circles]
                 raise DataError(
-                    f"{self.title} does not support partial ancestral graphs; choose one of "
-                    f"{', '.join(others)}."
+                    "not-support-partial-ancestral-graphs",
+                    title=self.title,
+                    choices=", ".join(others),
                 )
             return self.write(graph)
         for a, b, kind in graph.named_edges():
             if kind not in self.carries:
                 others = [f.name for f in self._alike if kind in f.carries]
                 raise DataError(
-                    f"{self.title} does not support edges {_ENDS[kind]}, such as the edge between "
-                    f"{short(a)!r} and {short(b)!r}; direct it, or choose one of "
-                    f"{', '.join(others)}."
+                    "not-support-edges-edge-between",
+                    title=self.title,
+                    ends=_ENDS[kind],
+                    a=short(a),
+                    b=short(b),
+                    choices=", ".join(others),
                 )
         if "bidirected" not in self.carries and not graph.undirected:
             directed = nx.DiGraph(graph.named_directed())
             if not nx.is_directed_acyclic_graph(directed):
-                raise DataError(
-                    f"{self.title} does not support directed cycles; remove an edge of the cycle."
-                )
+                raise DataError("no-cycle-in-format", title=self.title)
         return self.write(graph)
 
     @property
@@ -229,12 +231,9 @@ def import_graph(source: Any, format: str) -> PDAG:
     chosen = get_format(format)
     if chosen.read is None:
         readable = ", ".join(f.name for f in FORMATS.values() if f.read)
-        raise ParameterError(f"{chosen.title} cannot be read; choose one of {readable}.")
+        raise ParameterError("format-is-not-read", title=chosen.title, readable=readable)
     if chosen.suffix and not isinstance(source, str):
-        raise DataError(
-            f"{chosen.title} is a text format, but the source is a {type(source).__name__}; give "
-            "the text."
-        )
+        raise DataError("give-its-text", title=chosen.title, name=type(source).__name__)
     return chosen.read(source)
 
 
@@ -250,7 +249,5 @@ def text_format(name: str) -> Format:
 
 def _chosen(name: str, among: Mapping[str, Format]) -> Format:
     if name not in among:
-        raise ParameterError(
-            f"There is no format {short(name)!r}; choose one of {', '.join(among)}."
-        )
+        raise ParameterError("no-such-format", name=short(name), choices=", ".join(among))
     return among[name]

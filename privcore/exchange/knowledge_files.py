@@ -50,24 +50,21 @@ def read_knowledge(source: Path | str | Any, names: Sequence[str] = ()) -> Knowl
             with path.open("rb") as file:
                 content = file.read(MAX_BYTES + 1)
         except (OSError, ValueError):
-            raise DataError(f"The file {short(path)!r} cannot be read; check its name.") from None
+            raise DataError("knowledge-file-unreadable", path=short(path)) from None
         return parse_knowledge(content, path.name)
     if hasattr(source, "tier_value_map"):
         return _of_causal_learn(source, names)
-    raise DataError(
-        f"Background knowledge cannot be read from a {type(source).__name__}; give a file, or "
-        "causal-learn's BackgroundKnowledge."
-    )
+    raise DataError("no-edges-in-object", name=type(source).__name__)
 
 
 def parse_knowledge(content: bytes, filename: str) -> Knowledge:
     """Like `read_knowledge`, but from the content and the name of a file."""
     if len(content) > MAX_BYTES:
-        raise DataError("The knowledge file has more than 5 MB; give fewer statements.")
+        raise DataError("knowledge-file-more-than-5-mb")
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise DataError("The knowledge file is not UTF-8 text; save it as UTF-8.") from None
+        raise DataError("knowledge-file-not-utf-8-text") from None
     start = text.lstrip()
     if start.startswith(_TETRAD):
         return _of_tetrad(text)
@@ -105,10 +102,7 @@ def _of_tetrad(text: str) -> Knowledge:
             known = forbidden if section == "forbiddirect" else required
             known.add(statement(words[0], "->", words[1]))
         else:
-            raise DataError(
-                f"Line {number} of the knowledge file is not an entry of addtemporal, forbiddirect "
-                "or requiredirect; correct the line."
-            )
+            raise DataError("knowledge-line-unknown", line=number)
     ordered = tuple(tuple(tiers[k]) for k in sorted(tiers))
     return Knowledge(ordered, frozenset(forbidden), frozenset(required))
 
@@ -117,18 +111,13 @@ def _of_csv(text: str) -> Knowledge:
     try:
         rows = list(csv.DictReader(text.splitlines()))
     except csv.Error as error:
-        raise DataError(
-            f"The knowledge file cannot be read as CSV: {error}; save it again."
-        ) from None
+        raise DataError("knowledge-file-cannot-read-csv", error=error) from None
     fields = {str(name).strip().lower() for row in rows[:1] for name in row}
     if {"column", "tier"} <= fields:
         return _of_tiers(list(_cells(rows, "column", "tier")))
     if {"from", "to", "rule"} <= fields:
         return _of_rules(list(_cells(rows, "from", "to", "rule")))
-    raise DataError(
-        "The knowledge file is neither JSON nor Tetrad's text; save it as one of these, or as CSV "
-        "with the columns column,tier or from,to,rule."
-    )
+    raise DataError("knowledge-neither-format")
 
 
 def _cells(rows: list[dict[str, Any]], *wanted: str) -> Iterator[list[str]]:
@@ -136,7 +125,7 @@ def _cells(rows: list[dict[str, Any]], *wanted: str) -> Iterator[list[str]]:
         named = {str(name).strip().lower(): str(cell or "").strip() for name, cell in row.items()}
         cells = [named[name] for name in wanted]
         if any(cells) and not all(cells):
-            raise DataError(f"Line {number} of the knowledge file has an empty cell; fill it in.")
+            raise DataError("knowledge-line-empty-cell", line=number)
         if all(cells):
             yield cells
 
@@ -146,10 +135,7 @@ def _of_tiers(rows: list[list[str]]) -> Knowledge:
     for name, tier in rows:
         place = number_of(tier)
         if place is None:
-            raise DataError(
-                f"The tier of {short(name)!r} is {short(tier)!r}, which is not a number; number "
-                "the tiers, starting with the earliest."
-            )
+            raise DataError("tier-is-no-number", name=short(name), tier=short(tier))
         tiers.setdefault(place, []).append(name)
     return Knowledge(tuple(tuple(tiers[k]) for k in sorted(tiers)))
 
@@ -159,10 +145,7 @@ def _of_rules(rows: list[list[str]]) -> Knowledge:
     for a, b, rule in rows:
         verb, _, edge = rule.lower().partition(" ")
         if verb not in known or edge not in ("", "edge"):
-            raise DataError(
-                f"{short(rule)!r} is not a rule; write forbid, require, forbid edge or require "
-                "edge."
-            )
+            raise DataError("no-such-rule", rule=short(rule))
         known[verb].add(statement(a, "--" if edge else "->", b))
     return Knowledge((), frozenset(known["forbid"]), frozenset(known["require"]))
 
@@ -199,7 +182,7 @@ def stated_knowledge(
     known = read_knowledge(file) if file else Knowledge()
     given = Knowledge.of(tiers=tiers)
     if given.tiers and known.tiers:
-        raise ParameterError("The file and an option both state tiers; leave out one of the two.")
+        raise ParameterError("tiers-in-the-file-too")
     return Knowledge(
         given.tiers or known.tiers,
         known.forbidden.union(*map(statements, forbid)),

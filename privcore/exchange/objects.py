@@ -49,7 +49,7 @@ def from_networkx(network: Any) -> PDAG:
     if not isinstance(network, nx.Graph):
         raise _stranger(network, "networkx Graph or DiGraph")
     if network.is_multigraph():
-        raise DataError("A pair of nodes may have only one edge; make the multigraph a DiGraph.")
+        raise DataError("no-multigraph")
     names = {node: str(node) for node in network}
     edges: dict[tuple[Any, Any], Kind] = {}
     for a, b, declared in network.edges(data="kind"):
@@ -118,10 +118,7 @@ def from_causal_learn(source: Any) -> PDAG:
         a, b = edge.get_node1().get_name(), edge.get_node2().get_name()
         ends = [_ENDS.get(end.name) for end in (edge.get_endpoint1(), edge.get_endpoint2())]
         if ends[0] is None or ends[1] is None:
-            raise DataError(
-                f"The edge between {short(a)!r} and {short(b)!r} in the GeneralGraph has an end "
-                "that is neither a tail nor an arrow nor a circle; replace the edge."
-            )
+            raise DataError("no-known-end", a=short(a), b=short(b))
         edges.append(edge_of_ends(a, b, ends[0], ends[1]))
     return build_graph(general.get_node_names(), edges, pag=general.is_pag())
 
@@ -166,8 +163,8 @@ def _library(module: str, package: str) -> ModuleType:
     try:
         return importlib.import_module(module)
     except ImportError:
-        raise DataError(f"{package} is not installed; run pip install {package}.") from None
+        raise DataError("not-installed", package=package) from None
 
 
 def _stranger(source: object, wanted: str) -> DataError:
-    return DataError(f"A {type(source).__name__} is not a {wanted}; choose the matching format.")
+    return DataError("object-of-other-format", name=type(source).__name__, wanted=wanted)

@@ -76,7 +76,7 @@ def from_dagitty(text: str) -> PDAG:
     tokens = _dagitty_tokens(text)
     begin, head = next(tokens)
     if begin != "word" or head not in _DAGITTY_HEADS:
-        raise DataError("The DAGitty text must begin with dag, pdag, mag or pag, followed by {.")
+        raise DataError("begin-with-dag")
     token = next(tokens)
     if token[0] in ("word", "quoted"):
         token = next(tokens)
@@ -130,15 +130,9 @@ def _dagitty_edges(path: list[list[str]], marks: list[str], head: str) -> Iterat
     for mark, (left, right) in zip(marks, pairwise(path), strict=True):
         for a, b in product(left, right):
             if "@" in mark and head != "pag":
-                raise DataError(
-                    "The DAGitty graph has edges that end in a circle; replace circles by tails or "
-                    "arrowheads, or begin the text with pag."
-                )
+                raise DataError("begin-with-pag")
             if mark == "<->" and head in ("dag", "pdag"):
-                raise DataError(
-                    f"{short(a)!r} <-> {short(b)!r} stands for a cause of both that is not in the "
-                    "graph; name that cause, remove the edge, or begin the text with mag."
-                )
+                raise DataError("name-that-cause", a=short(a), b=short(b))
             yield edge_of_ends(a, b, _END[mark[0]], _END[mark[-1]])
 
 
@@ -190,7 +184,7 @@ def from_tetrad(text: str) -> PDAG:
     head, edges_head, rest = text.lstrip("\ufeff").partition("Graph Edges:")
     listed = head.strip().removeprefix(TETRAD_HEAD).strip()
     if not edges_head or listed == head.strip():
-        raise DataError(f'The Tetrad text must have the lines "{TETRAD_HEAD}" and "Graph Edges:".')
+        raise DataError("tetrad-text-lines-graph-edges", tetrad_head=TETRAD_HEAD)
     nodes = [name.strip() for name in listed.split(";" if ";" in listed else ",")]
     known, edges = set(nodes), []
     for line in rest.strip().splitlines():
@@ -255,8 +249,7 @@ def to_bif(graph: PDAG) -> str:
             raise _unwritable("BIF", name, "characters other than letters, digits, dots, - and _")
         if lower.setdefault(name.lower(), name) != name:
             raise DataError(
-                f"Readers of BIF confuse {short(name)!r} and {short(lower[name.lower()])!r}; "
-                "rename one of them."
+                "readers-of-bif-confuse", name=short(name), lower=short(lower[name.lower()])
             )
     parents: dict[str, list[str]] = {name: [] for name in graph.nodes}
     for cause, effect in graph.named_directed():
@@ -303,23 +296,20 @@ def from_json(text: str) -> PDAG:
     try:
         document = read_json(text)
     except JsonFault as fault:
-        raise DataError(f"The JSON graph {fault}; check that it is one complete graph.") from None
+        raise DataError("json-graph-damaged", fault=fault) from None
     if not isinstance(document, dict) or "nodes" not in document:
-        raise DataError('The JSON graph must be an object with the key "nodes".')
+        raise DataError("json-without-nodes")
     strange = next((key for key in document if key not in (*MARKS, "nodes", "positions")), None)
     if strange is not None:
-        raise DataError(
-            f"The JSON graph has the unknown key {short(strange)!r}; the keys allowed are nodes, "
-            f"positions, and the kinds of edges {', '.join(MARKS)}."
-        )
+        raise DataError("json-graph-unknown-key", strange=short(strange), choices=", ".join(MARKS))
     nodes = document["nodes"]
     if not isinstance(nodes, list) or not all(isinstance(name, str) for name in nodes):
-        raise DataError("The nodes of the JSON graph must be a list of names.")
+        raise DataError("json-nodes-are-names")
     known, edges = set(nodes), list[NamedEdge]()
     for kind in MARKS:
         pairs = document.get(kind, [])
         if not isinstance(pairs, list) or not all(map(_is_pair, pairs)):
-            raise DataError(f"{kind!r} of the JSON graph must be a list of pairs of names.")
+            raise DataError("json-edges-are-pairs", kind=kind)
         for a, b in pairs:
             edges.append((a, b, kind))
             for name in (a, b):
@@ -337,7 +327,7 @@ def _is_pair(value: Any) -> bool:
 
 
 def _stranger(name: str) -> DataError:
-    return DataError(f"An edge names {short(name)!r}, which is not among the nodes; add the node.")
+    return DataError("no-node-of-edge", name=short(name))
 
 
 def _bare(name: str) -> str:
@@ -345,8 +335,8 @@ def _bare(name: str) -> str:
 
 
 def _unwritable(title: str, name: str, what: str) -> DataError:
-    return DataError(f"{title} does not allow names with {what}; rename {short(name)!r}.")
+    return DataError("names-not-allowed-in-format", title=title, what=what, name=short(name))
 
 
 def _unreadable(title: str) -> DataError:
-    return DataError(f"The {title} text cannot be read; check that it contains one complete graph.")
+    return DataError("text-cannot-read", title=title)

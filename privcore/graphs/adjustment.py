@@ -58,9 +58,10 @@ def possible_parents(graph: PDAG, cause: int) -> list[tuple[frozenset[int], PDAG
     open_ends = sorted(_neighbours(graph, graph.undirected)[cause])
     if len(open_ends) > MOST_NEIGHBOURS:
         raise ParameterError(
-            f"The column {short(graph.nodes[cause])!r} has {len(open_ends)} edges without a "
-            f"direction, but at most {MOST_NEIGHBOURS} such edges can be tried in both directions; "
-            "state background knowledge about these edges, such as which columns come first."
+            "column-edges-without-direction-but-most",
+            nodes=short(graph.nodes[cause]),
+            number=len(open_ends),
+            most_neighbours=MOST_NEIGHBOURS,
         )
     nonadjacent = set(combinations(sorted({*known, *open_ends}), 2)) - graph.skeleton
     possible = []
@@ -175,16 +176,10 @@ def consistent_extension(graph: PDAG) -> tuple[frozenset[int], ...]:
     orientation of the undirected edges makes a cycle or a new v-structure.
     """
     if isinstance(graph, PAG):
-        raise DataError(
-            "A partial ancestral graph stands for graphs with unobserved confounders, but this "
-            "adjustment is for DAGs only; choose a graph without circles."
-        )
+        raise DataError("adjustment-for-dags")
     dag = _extension(graph)
     if dag is None:
-        raise DataError(
-            "The graph contradicts itself, so no DAG has its edges and v-structures; resolve the "
-            "contradiction by background knowledge."
-        )
+        raise DataError("graph-contradicts-itself-no-dag-edges")
     return dag
 
 

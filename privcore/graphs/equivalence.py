@@ -104,10 +104,7 @@ def topological_order(p: int, edges: Iterable[Edge]) -> list[int]:
     while len(order) < p:
         ready = [i for i in range(p) if i not in placed and parents[i] <= placed]
         if not ready:
-            raise DataError(
-                "The graph has a directed cycle, but a causal graph must be acyclic; remove an "
-                "edge of the cycle."
-            )
+            raise DataError("graph-directed-cycle-but-causal-graph")
         order += ready
         placed.update(ready)
     return order

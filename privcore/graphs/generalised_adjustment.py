@@ -189,10 +189,7 @@ class _Member(NamedTuple):
         Each o→ becomes →, and the edges with two circles become a DAG without new v-structures
         (Zhang 2008, Theorem 2).
         """
-        contradiction = DataError(
-            "The graph contradicts itself, so no graph with unobserved confounders has its edges; "
-            "resolve the contradiction by background knowledge."
-        )
+        contradiction = DataError("graph-contradicts-itself-no-graph-unobserved")
         try:
             circles = consistent_extension(PDAG(graph.nodes, undirected=graph.nondirected))
         except DataError:

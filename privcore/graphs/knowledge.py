@@ -51,9 +51,7 @@ class Statement(NamedTuple):
 def statement(a: str, mark: Mark, b: str) -> Statement:
     """The statement, with the names of an edge sorted; raises ParameterError if a equals b."""
     if a == b:
-        raise ParameterError(
-            f"The statement {short(a)} {mark} {short(b)} names one column twice; name two columns."
-        )
+        raise ParameterError("statement-names-one-column-twice", a=short(a), mark=mark, b=short(b))
     first, second = sorted((a, b)) if mark == "--" else (a, b)
     return Statement(first, mark, second)
 
@@ -72,10 +70,7 @@ def statements(text: str) -> frozenset[Statement]:
         if len(marks) != 1 or not all(sides):
             words = (", ".join(map(quoted, side)) for side in sides)
             part = " ".join(chain.from_iterable(zip_longest(words, marks, fillvalue="")))
-            raise ParameterError(
-                f"{short(part)!r} does not state an edge; write two columns with -- or -> between "
-                f"them, such as smoke->lung; {QUOTING}."
-            )
+            raise ParameterError("no-edge-in-statement", statement=short(part), quoting=QUOTING)
         mark, turned = _MARKS[marks[0]]
         many += len(sides[0]) * len(sides[1])
         limit_statements(many)
@@ -102,7 +97,7 @@ def _parts(text: str, marked: str = _MARKED) -> Iterator[tuple[list[list[str]], 
 def limit_statements(many: int) -> None:
     """Raises ParameterError for too many statements; call this before pairs are formed."""
     if many > _MOST_STATEMENTS:
-        raise ParameterError(f"There are more than {_MOST_STATEMENTS:,} statements; give fewer.")
+        raise ParameterError("there-more-than-statements", most_statements=_MOST_STATEMENTS)
 
 
 @dataclass(frozen=True)
@@ -143,16 +138,12 @@ remove one of these statements.
             for name in tier:
                 if name in where:
                     places = f"tier {where[name]} and tier {number}"
-                    raise ParameterError(
-                        f"{short(name)!r} is in {places}; take it out of one of them."
-                    )
+                    raise ParameterError("column-in-two-tiers", name=short(name), places=places)
                 where[name] = number
         if len(where) > _MOST_COLUMNS:
-            raise ParameterError(
-                f"There are more than {_MOST_COLUMNS:,} columns in tiers; name fewer."
-            )
+            raise ParameterError("there-more-than-columns-in-tiers", most_columns=_MOST_COLUMNS)
         for sentence in self._contradictions(where):
-            raise ParameterError(f"{sentence}; remove one of these statements.")
+            raise ParameterError("take-one-back", sentence=sentence)
 
     def _contradictions(self, tier: dict[str, int]) -> Iterator[str]:
         """The contradictions, each as a sentence with both statements."""
@@ -204,10 +195,7 @@ remove one of these statements.
         Raises DataError for a PAG, because its arrows may stand for indirect effects.
         """
         if isinstance(graph, PAG):
-            raise DataError(
-                "Knowledge cannot be read from a partial ancestral graph, whose arrows may stand "
-                "for indirect effects; give a DAG or a CPDAG."
-            )
+            raise DataError("knowledge-cannot-read-from-partial-ancestral")
         names = graph.nodes
         stated = {Statement(names[i], "->", names[j]) for i, j in graph.directed}
         stated |= {statement(names[i], "--", names[j]) for i, j in graph.undirected}
@@ -279,8 +267,9 @@ remove one of these statements.
         index = {name: i for i, name in enumerate(names)}
         if strange := sorted(self.names - index.keys()):
             raise ParameterError(
-                f"The background knowledge names {short(strange[0])!r}, which is not a column; "
-                f"choose from {', '.join(short(name, 20) for name in list(names)[:20])}."
+                "background-knowledge-names",
+                strange=short(strange[0]),
+                choices=", ".join(short(name, 20) for name in list(names)[:20]),
             )
         allowed = ~np.eye(len(names), dtype=bool)
         later: list[int] = []
@@ -317,10 +306,7 @@ def _read(text: str) -> Knowledge:
         raise
     except (ValueError, TypeError, AttributeError) as error:
         fault = f", which {error}" if isinstance(error, JsonFault) else ""
-        raise ParameterError(
-            f"knowledge is {short(text)!r}{fault}; it must be JSON, such as "
-            '{"tiers": [["a", "b"], ["c"]], "forbidden": [["a", "--", "b"]]}.'
-        ) from None
+        raise ParameterError("knowledge-out-of-range", text=short(text), fault=fault) from None
     return Knowledge(tiers, forbidden, required)
 
 

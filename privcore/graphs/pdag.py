@@ -121,9 +121,7 @@ class PDAG:
 
         def find(name: str) -> int:
             if name not in index:
-                raise DataError(
-                    f"An edge names {short(name)!r}, which is not a column; correct the name."
-                )
+                raise DataError("edge-names-no-column", name=short(name))
             return index[name]
 
         arrows = frozenset((find(a), find(b)) for a, b in directed)
@@ -281,17 +279,15 @@ def build_graph(nodes: Iterable[str], edges: Iterable[NamedEdge], *, pag: bool =
     named = list(nodes)
     twice = next((name for name, times in Counter(named).items() if times > 1), None)
     if twice is not None:
-        raise DataError(f"The graph has two nodes called {short(twice)!r}; rename one.")
+        raise DataError("two-nodes-of-one-name", twice=short(twice))
     known = dict.fromkeys(named)
     kinds: dict[frozenset[str], NamedEdge] = {}
     for a, b, kind in edges:
         known |= {a: None, b: None}
         if a == b:
-            raise DataError(f"The graph has an edge from {short(a)!r} to itself; remove it.")
+            raise DataError("edge-to-itself", node=short(a))
         if kinds.setdefault(frozenset((a, b)), (a, b, kind)) != (a, b, kind):
-            raise DataError(
-                f"The graph has two edges between {short(a)!r} and {short(b)!r}; keep one."
-            )
+            raise DataError("two-edges-between", a=short(a), b=short(b))
     nodes = tuple(known)
     place = {name: i for i, name in enumerate(nodes)}
     of_kind: dict[Kind, set[tuple[int, int]]] = {kind: set() for kind in MARKS}

@@ -216,14 +216,9 @@ class _BlockMeasure(Measure):
 
     def prepare(self, source: CountSource, noise: NoiseSource) -> CountSource:
         if self.count % 2 == 0:
-            raise ParameterError(
-                f"blocks is {self.count}; it must be odd, so that a majority exists."
-            )
+            raise ParameterError("even-blocks", blocks=self.count)
         if source.n < 2 * self.count:
-            raise ParameterError(
-                f"{source.n:,} rows in {self.count} blocks leave fewer than 2 rows in each block; "
-                "choose fewer blocks."
-            )
+            raise ParameterError("few-rows-in-blocks", rows=source.n, blocks=self.count)
         return source.blocked(self.count, noise)
 
     def fits(self, source: CountSource, x: int, y: int, conditioning_set: Sequence[int]) -> bool:
@@ -284,10 +279,7 @@ class MedianMeasure(_BlockMeasure):
         raise TypeError("a median cannot be used in a sieve")
 
     def sensitivity(self, rows: int, strata: int = 1) -> float:
-        raise ParameterError(
-            "This algorithm needs a score with a fixed sensitivity, which the median p-value of "
-            f"blocks does not have; choose {self.base}-votes, which leads to the same decision."
-        )
+        raise ParameterError("algorithm-needs-score-fixed-sensitivity", base=self.base)
 
     def laplace_scale(
         self,

@@ -159,7 +159,5 @@ SCORES: dict[str, Score] = {score.name: score for score in _ALL}
 def get_score(name: str) -> Score:
     """The score called `name`; raises ParameterError if there is none."""
     if name not in SCORES:
-        raise ParameterError(
-            f"There is no score {short(name)!r}; choose one of {', '.join(SCORES)}."
-        )
+        raise ParameterError("no-such-score", name=short(name), choices=", ".join(SCORES))
     return SCORES[name]

@@ -150,7 +150,7 @@ class Score:
             ),
         ):
             if wrong:
-                raise ParameterError(f"The score {self.name!r} {sentence}.")
+                raise ParameterError("score-wrongly-declared", name=self.name, sentence=sentence)
 
     @property
     def needs_levels(self) -> bool:
@@ -218,16 +218,10 @@ class Score:
         """
         if calibration == "proven":
             if self.proven is None:
-                raise ParameterError(
-                    f"The score {self.name!r} has no proven sensitivity; choose z-star, "
-                    "or the published calibration if a paper gives a sensitivity for this score."
-                )
+                raise ParameterError("no-proven-sensitivity", name=self.name)
             return self.proven(n)
         if self.published is None:
-            raise ParameterError(
-                f"No paper publishes a sensitivity for the score {self.name!r}; choose "
-                "kendall or spearman, or the proven calibration."
-            )
+            raise ParameterError("no-paper-publishes-sensitivity-score", name=self.name)
         return self.published(n, strata)
 
 

@@ -37,11 +37,7 @@ def reading(sentence: str = "") -> Iterator[None]:
     except DataError:
         raise
     except (pa.ArrowException, OSError, ValueError, OverflowError):
-        raise DataError(
-            sentence
-            or "A Parquet file cannot be read. It may be damaged, or may have changed while it was "
-            "being read; save the file again."
-        ) from None
+        raise DataError(sentence or "parquet-unreadable") from None
 
 
 def column_names(schema: pa.Schema) -> list[str]:
@@ -50,9 +46,7 @@ def column_names(schema: pa.Schema) -> list[str]:
     check_names(names)
     for field in schema:
         if _is_unfit(field.type):
-            raise DataError(
-                f"Column {short(field.name)!r} holds lists or bytes; keep one value in each cell."
-            )
+            raise DataError("nested-cells", name=short(field.name))
     return names
 
 

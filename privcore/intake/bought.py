@@ -37,7 +37,6 @@ from privcore.intake.coding import (
     DROPPED,
     column_of,
     refused_gaps,
-    too_few_left,
     used_columns,
 )
 from privcore.intake.schema import MISSING_LEVEL, OTHER_LEVEL, ColumnSchema, parse_numbers
@@ -121,14 +120,11 @@ def plan_domain(
     intervals.
     """
     if not (math.isfinite(epsilon) and epsilon > 0):
-        raise ParameterError(f"The ε of a bought domain is {epsilon}; it must be above 0.")
+        raise ParameterError("domain-epsilon-not-positive", epsilon=epsilon)
     if not 0 < delta < 1:
-        raise ParameterError(
-            f"The δ of a bought domain is {delta}; it must be above 0 and below 1, because a value "
-            "that only one row has may be released. If δ is 0, raise delta."
-        )
+        raise ParameterError("domain-delta-too-large", delta=delta)
     if not columns:
-        raise DataError("Every column already has levels or bounds, so there is nothing to buy.")
+        raise DataError("every-column-already-levels-bounds-there")
     for column in columns:
         _check(column)
     levelled = sum(column.kind != "continuous" for column in columns)
@@ -138,10 +134,7 @@ def plan_domain(
     enough = min(epsilon, delta) > _LEAST
     rho = rho_for(epsilon, left) / len(columns) * (1 - 1e-12) if enough else 0.0
     if not rho > _LEAST:
-        raise ParameterError(
-            f"ε = {epsilon:g} and δ = {delta:g} are too small for the levels and bounds of "
-            f"{len(columns)} columns; give the domain a larger share."
-        )
+        raise ParameterError("domain-too-poor", epsilon=epsilon, delta=delta, number=len(columns))
     histogram = StableHistogram.proven(rho, hiding) if levelled else None
     return DomainPlan(epsilon, delta, rows, tuple(columns), histogram, hiding, rho)
 
@@ -149,11 +142,11 @@ def plan_domain(
 def _check(column: ColumnSchema) -> None:
     name = short(column.name)
     if column.has_domain:
-        raise DataError(f"Column {name!r} already has levels or bounds; do not buy them.")
+        raise DataError("column-already-levels-bounds", name=name)
     bins = column.bins if column.kind == "continuous" else None
     if bins is not None and not 2 <= bins <= MAX_INTERVALS:
         raise DataError(
-            f"Column {name!r} is to be cut into {bins} intervals; choose from 2 to {MAX_INTERVALS}."
+            "column-cut-into-intervals", name=name, bins=bins, max_intervals=MAX_INTERVALS
         )
 
 
@@ -326,15 +319,10 @@ class StatedTable(UnboughtTable):
         before anything is charged: once a domain is bought, `with_domain` succeeds for any rows.
         """
         if missing == "available":
-            raise ParameterError(
-                "A bought domain does not support values missing at random; make missing values a "
-                "level of their own (--missing level)."
-            )
+            raise ParameterError("domain-not-for-missing")
         if raw.unit.rows > 1:
             raise ParameterError(
-                f"A bought domain protects one row, but here one {raw.unit.noun} has up to "
-                f"{raw.unit.rows:,} rows; state levels, bounds and cut points in the schema, or "
-                f"keep one row of each {raw.unit.noun}."
+                "bought-domain-protects-one-row-but", noun=raw.unit.noun, rows=raw.unit.rows
             )
         used = used_columns(schema, raw.names, missing, raw.unit)
         cells = pd.DataFrame({column.name: column.read(raw.cells(column)) for column in used})
@@ -347,20 +335,17 @@ class StatedTable(UnboughtTable):
         strict = [column.name for column in used if not column.has_missing_level]
         gaps = {str(k): int(v) for k, v in cells[strict].isna().sum().items() if v}
         if gaps and missing == "refuse":
-            raise DataError(refused_gaps(gaps))
+            raise refused_gaps(gaps)
         if missing == "drop":
             cells = cells.dropna(subset=strict)
             if len(cells) < 2:
-                raise DataError(too_few_left(len(cells)))
+                raise DataError("all-rows-dropped", rows=len(cells))
         # From the setting alone: whether there were any is private.
         notes = (DROPPED,) if missing == "drop" and strict else ()
         cells = cells.reset_index(drop=True)
         stated = cls(name, tuple(used), cells, missing, purchase, notes, true_edges, raw.questions)
         if not stated.bought:
-            raise DataError(
-                "Every column of the schema already has levels or bounds, so there is nothing to "
-                "buy; leave out --buy-domain."
-            )
+            raise DataError("every-column-of-schema-already-levels")
         # Raises errors about columns that already have levels or bounds.
         stated.with_domain([_simplest(column) for column in stated.bought])
         return stated

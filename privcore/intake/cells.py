@@ -81,10 +81,7 @@ class Memory:
     def need(self, size: int) -> None:
         """Raises DataError if fewer than `size` bytes are left, without taking any."""
         if size > self.left:
-            raise DataError(
-                f"The table needs more than {self._limit / 2**30:.3g} GiB of memory; "
-                f"{self._instead}."
-            )
+            raise DataError("needs-memory", size=self._limit / 2**30, instead=self._instead)
 
 
 class Texts:

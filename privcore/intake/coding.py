@@ -29,62 +29,21 @@ from privcore.data.model import (
     check_names,
     code_type,
     is_constant,
-    too_few_rows,
 )
 from privcore.errors import DataError, ParameterError
 from privcore.intake.cells import cell_text
 from privcore.intake.reading import RawTable
 from privcore.intake.schema import MISSING_LEVEL, OTHER_LEVEL, ColumnSchema, parse_numbers
-from privcore.text import counted, short
+from privcore.text import short
 from privcore.unit import RECORD, Unit
 
 
-def outside(name: str, rows: int) -> str:
-    """The error message for a column with `rows` values that are not among its levels."""
-    return (
-        f"Column {short(name)!r} has {counted(rows, 'row')} with a value outside its levels; add "
-        "the level, or correct the data."
-    )
-
-
-def not_finite(name: str, rows: int) -> str:
-    """The error message for a numeric column with `rows` values that are not finite numbers."""
-    return (
-        f"Column {short(name)!r} has {counted(rows, 'row')} without a finite number; make the "
-        "column nominal, or correct the data."
-    )
-
-
-def too_many_levels(name: str) -> str:
-    """The error message for a column with too many levels."""
-    return (
-        f"Column {short(name)!r} has more than {MAX_LEVELS:,} levels; leave it out, or cut it "
-        "into intervals if it is numeric."
-    )
-
-
-def constant(name: str) -> str:
-    """The error message for a column that has the same value in every row."""
-    return f"Column {short(name)!r} has the same value in every row; leave it out."
-
-
-def too_few_left(rows: int) -> str:
-    """The error message for a table with only `rows` complete rows."""
-    return (
-        f"Dropping rows with missing values leaves too few rows ({rows}); leave out the columns "
-        "with the most missing values instead."
-    )
-
-
-def refused_gaps(gaps: Mapping[str, int]) -> str:
-    """The error message for columns with missing values; gaps: number of such values by column."""
+def refused_gaps(gaps: Mapping[str, int]) -> DataError:
+    """The error for columns with missing values; gaps: number of such values by column."""
     worst = sorted(gaps.items(), key=lambda item: -item[1])
     named = ", ".join(f"{short(name, 30)} ({count:,})" for name, count in worst[:5])
     more = f" and {len(worst) - 5} more columns" if len(worst) > 5 else ""
-    return (
-        f"Values are missing in {named}{more}; drop the rows with missing values, make missing "
-        "values a level of their own, or leave these columns out."
-    )
+    return DataError("values-missing", columns=named + more)
 
 
 # Codes of a missing value where missing is no level, and of a value outside the levels.
@@ -255,10 +214,7 @@ def settled(
     codings = [Coding.of(column) for column in wanted]
     for column in (coding.column for coding in codings if levels_only):
         if not column.is_categorical:
-            raise DataError(
-                f"Column {short(column.name)!r} is continuous, and only levels can be counted "
-                "without loading the rows; cut the column by bins or cut points."
-            )
+            raise DataError("only-levels-counted", name=short(column.name))
     drop = missing == "drop"
     pieces = look(codings, drop)
     missed = [int(k) for k in np.sum([piece.missing for piece in pieces], axis=0)]
@@ -266,7 +222,7 @@ def settled(
         pairs = zip(codings, missed, strict=True)
         gaps = {c.wanted.name: k for c, k in pairs if k and c.refuses_gaps}
         if gaps:
-            raise DataError(refused_gaps(gaps))
+            raise refused_gaps(gaps)
     if missing in GAPS_AS_LEVEL:
         codings = [Coding.of(c, gaps=bool(k)) for c, k in zip(wanted, missed, strict=True)]
     _check(pieces, codings, missed, drop=drop)
@@ -288,7 +244,8 @@ def _check(
     """
     rows = sum(piece.rows for piece in pieces)
     if rows < 2:
-        raise DataError(too_few_left(rows) if drop and any(missed) else too_few_rows(rows))
+        dropped = drop and any(missed)
+        raise DataError("all-rows-dropped" if dropped else "too-few-rows-in-data", rows=rows)
     unknown = np.sum([piece.unknown for piece in pieces], axis=0)
     low = np.min([piece.low for piece in pieces], axis=0)
     high = np.max([piece.high for piece in pieces], axis=0)
@@ -296,12 +253,16 @@ def _check(
         column = coding.column
         if bad:
             numeric = coding.wanted.kind == "continuous"
-            refuse = not_finite if numeric else outside
-            raise DataError(refuse(column.name, int(bad)))
+            raise DataError(
+                "column-rows-not-finite" if numeric else "column-rows-outside-levels",
+                name=short(column.name),
+                rows=f"{bad:,}",
+                row="row" if bad == 1 else "rows",
+            )
         # A level for gaps is one value more.
         alike = last < first if gaps and coding.absent != MISSING else last <= first
         if column.is_categorical and (len(column.levels) == 1 or (not column.declared and alike)):
-            raise DataError(constant(column.name))
+            raise DataError("column-constant", constant=short(column.name))
 
 
 def _complete(codes: Sequence[Codes], codings: Sequence[Coding]) -> NDArray[np.bool_]:
@@ -328,18 +289,15 @@ def used_columns(
     """
     if missing not in get_args(Missing):
         raise ParameterError(
-            f"missing is {short(missing)}; it must be one of {', '.join(get_args(Missing))}."
+            "missing-out-of-range", missing=short(missing), choices=", ".join(get_args(Missing))
         )
     used = [column for column in schema if column.include]
     check_names([column.name for column in used])
     absent = [column.name for column in used if column.name not in names]
     if unit.column and unit.column in absent:
-        raise DataError(
-            f"Column {short(unit.column)!r} only identifies the {unit.noun} of each row; leave it "
-            "out of the columns to use."
-        )
+        raise DataError("column-says-whose", column=short(unit.column), unit=unit.noun)
     if absent:
-        raise DataError(f"The table has no column {short(absent[0])!r}; correct its name.")
+        raise DataError("table-no-column", absent=short(absent[0]))
     return used
 
 
@@ -361,7 +319,7 @@ def column_of(wanted: ColumnSchema, *, gaps: bool = False) -> Column:
     if (wanted.missing or gaps) and MISSING_LEVEL not in levels:
         levels, declared = (*levels, MISSING_LEVEL), declared and wanted.missing
     if len(levels) > MAX_LEVELS:
-        raise DataError(too_many_levels(wanted.name))
+        raise DataError("levels-beyond-limit", name=short(wanted.name), most=MAX_LEVELS)
     kind: Kind = "ordinal" if cuts else wanted.kind
     return Column(wanted.name, kind, levels, cut_points=cuts, declared=declared)
 
@@ -430,11 +388,8 @@ def _numbers(coding: Coding, raw: RawTable, kept: NDArray[np.bool_] | slice) -> 
     # A missing cell has position -1, so it gets the last entry.
     numbers = np.append(parse_numbers(known), np.nan)[owner]
     if np.isnan(numbers).any():
-        raise DataError(
-            f"Column {short(column.name)!r} is continuous and has missing values; drop those rows, "
-            "or cut the column into intervals."
-        )
+        raise DataError("continuous-with-missing", name=short(column.name))
     numbers = np.asarray(np.clip(numbers, *column.bounds))
     if is_constant(column, numbers):
-        raise DataError(constant(column.name))
+        raise DataError("column-constant", constant=short(column.name))
     return numbers

@@ -191,7 +191,7 @@ def _known(name: str) -> str:
     except UnicodeError:
         pass
     except (LookupError, ValueError):
-        raise DataError(f"The encoding is unknown; choose one of {', '.join(ENCODINGS)}.") from None
+        raise DataError("encoding-unknown", choices=", ".join(ENCODINGS)) from None
     return codecs.lookup(name).name
 
 
@@ -311,6 +311,4 @@ def _samples(
 
 
 def _not_text() -> DataError:
-    return DataError(
-        "The file is neither text in a known encoding nor Parquet; save it as CSV in UTF-8."
-    )
+    return DataError("file-neither-text-in-known-encoding")

@@ -205,9 +205,7 @@ def read_table(
     """
     options = options or ReadingOptions()
     if len(content) > MAX_BYTES:
-        raise DataError(
-            f"The file has more than {MAX_BYTES / 1e6:,.0f} MB; give fewer rows or columns."
-        )
+        raise DataError("too-many-bytes", max_bytes=MAX_BYTES / 1000000.0)
     if not content.strip():
         raise _empty()
     held = Memory(memory)
@@ -300,7 +298,7 @@ def _frame_text(value: object) -> str:
 
 
 def _empty() -> DataError:
-    return DataError("The file is empty; give a table with a header and at least 2 rows.")
+    return DataError("file-empty")
 
 
 def _shortened(table: RawTable, rows: int) -> RawTable:
@@ -316,9 +314,9 @@ def _shortened(table: RawTable, rows: int) -> RawTable:
 def _check(table: RawTable) -> None:
     rows = len(table.frame)
     if rows == 0:
-        raise DataError("The file has a header but no rows; give at least 2 rows.")
+        raise DataError("header-alone")
     if rows == 1:
-        raise DataError("The file has 1 row; give at least 2.")
+        raise DataError("one-row")
 
 
 def _persons(frame: pd.DataFrame) -> list[OpenQuestion]:
@@ -345,7 +343,7 @@ def _read_parquet(content: bytes, memory: Memory) -> pd.DataFrame:
         cells = rows * len(names)
         if cells > MAX_CELLS:
             raise DataError(
-                f"The file has {cells:,} cells, more than {MAX_CELLS:,}; {WHERE_IT_IS}."
+                "file-cells-more-than", cells=cells, max_cells=MAX_CELLS, where_it_is=WHERE_IT_IS
             )
         memory.take(OF_CELL * cells)
         columns = [Texts(memory) for _ in names]
@@ -440,7 +438,7 @@ def _read_text(content: bytes, filename: str, options: ReadingOptions, memory: M
     if not text.strip():
         raise _empty()
     if _MARKED_UP.match(text):
-        raise DataError("The file is a web page, XML or JSON, not a table; save it as CSV.")
+        raise DataError("no-table")
     memory.take(sys.getsizeof(text))
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
@@ -482,7 +480,7 @@ def _head(lines: Sequence[str], delimiter: str) -> Iterator[tuple[list[str], int
     try:
         yield from rows_of(lines, delimiter)
     except csv.Error:
-        raise DataError("The file is not a readable table; save it as CSV with a header.") from None
+        raise DataError("file-not-readable-table") from None
 
 
 def _first_lines(text: str, count: int) -> list[str]:
@@ -526,10 +524,7 @@ def _parsed(body: str, delimiter: str, layout: Layout, before: int, memory: Memo
         except arrow.UnevenError:
             raise DataError(_uneven(body, delimiter, layout, before)) from None
         return columns
-    raise DataError(
-        f"A row of the file has more than {_MAX_ROW:,} characters; put every row on its "
-        "own line, and close every quote."
-    )
+    raise DataError("row-too-long", characters=_MAX_ROW)
 
 
 def _uneven(body: str, delimiter: str, layout: Layout, before: int) -> str:

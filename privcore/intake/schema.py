@@ -138,7 +138,7 @@ def read_schema(content: bytes) -> list[ColumnSchema]:
     document = _parsed(content)
     listed = document.get("columns")
     if not isinstance(listed, list) or not listed:
-        raise DataError('The schema lists no columns; write {"columns": [{"name": …}, …]}.')
+        raise DataError("schema-without-columns")
     schema = [_column(entry, position) for position, entry in enumerate(listed, start=1)]
     confirmed = document.get("confirmed") == confirmation(schema)
     return [replace(column, declared=confirmed) for column in schema]
@@ -192,46 +192,39 @@ def _parsed(content: bytes) -> Mapping[str, Any]:
     try:
         document = read_json(content)
     except JsonFault as fault:
-        raise DataError(f"The schema {fault}; see the manual for its format.") from None
+        raise DataError("schema-damaged", fault=fault) from None
     return document if isinstance(document, dict) else {"columns": document}
 
 
 def _column(entry: Any, position: int) -> ColumnSchema:
     if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
-        raise DataError(f"Column {position} of the schema has no name; give the column a name.")
+        raise DataError("schema-column-without-name", column=position)
     name = short(entry["name"])
     unknown = sorted(set(entry) - _KEYS)
     if unknown:
         raise DataError(
-            f"Column {name!r} of the schema has the unknown key {short(unknown[0])!r}; use only "
-            f"{', '.join(sorted(_KEYS))}."
+            "column-of-schema-unknown-key",
+            name=name,
+            unknown=short(unknown[0]),
+            choices=", ".join(sorted(_KEYS)),
         )
     date = _date(entry, name)
     levels = _levels(entry, name) or (date.levels if date else ())
     kind = entry.get("kind", "nominal" if levels else "continuous")
     if kind not in ("nominal", "ordinal", "continuous"):
-        raise DataError(
-            f"Column {name!r} of the schema has the kind {short(kind)!r}; "
-            "it must be nominal, ordinal or continuous."
-        )
+        raise DataError("schema-unknown-kind", name=name, kind=short(kind))
     numeric = bool(entry.get("bounds") or entry.get("cut_points"))
     stated = "kind" in entry and not levels and not numeric
     if not stated and (bool(levels), numeric) != (kind != "continuous", kind == "continuous"):
-        raise DataError(
-            f"Column {name!r} of the schema needs levels if it is nominal or ordinal, and bounds "
-            "or cut points if it is continuous. To buy levels, bounds or cut points, give only the "
-            "kind."
-        )
+        raise DataError("schema-needs-levels-or-bounds", name=name)
     bounds = _numbers(entry, "bounds", name)
     if bounds and len(bounds) != 2:
-        raise DataError(
-            f"Column {name!r} of the schema needs two bounds, the lowest and the highest value."
-        )
+        raise DataError("schema-needs-bounds", name=name)
     bins, missing = entry.get("bins"), entry.get("missing", False)
     if not isinstance(missing, bool):
-        raise DataError(f"Column {name!r} of the schema needs true or false for the key missing.")
+        raise DataError("column-of-schema-needs-true-false", name=name)
     if bins is not None and (not isinstance(bins, int) or isinstance(bins, bool)):
-        raise DataError(f"Column {name!r} of the schema needs a whole number of bins.")
+        raise DataError("schema-needs-bins", name=name)
     return ColumnSchema(
         entry["name"],
         kind,
@@ -249,13 +242,11 @@ def _writing(entry: Mapping[str, Any], name: str) -> Writing:
     decimal, unit = entry.get("decimal", ""), entry.get("unit", "")
     codes, alike = entry.get("missing_codes") or [], entry.get("ignore_case", False)
     if not isinstance(decimal, str) or not isinstance(unit, str):
-        raise DataError(f"Column {name!r} of the schema needs texts for the keys decimal and unit.")
+        raise DataError("column-of-schema-needs-texts-keys", name=name)
     if not isinstance(codes, list) or any(isinstance(code, (list, dict)) for code in codes):
-        raise DataError(f"Column {name!r} of the schema needs a list for the key missing_codes.")
+        raise DataError("column-of-schema-needs-list-key", name=name)
     if not isinstance(alike, bool):
-        raise DataError(
-            f"Column {name!r} of the schema needs true or false for the key ignore_case."
-        )
+        raise DataError("column-of-schema-needs-true-false-key-ignore", name=name)
     # A unit requires a known decimal mark.
     decimal = decimal or ("." if unit else "")
     return Writing(decimal, unit, tuple(str(code).strip() for code in codes), alike)  # type: ignore[arg-type]  # It checks the mark itself.
@@ -266,10 +257,7 @@ def _date(entry: Mapping[str, Any], name: str) -> DateReading | None:
     if form is None and part is None:
         return None
     if not isinstance(form, str) or not isinstance(part, str):
-        raise DataError(
-            f"Column {name!r} of the schema needs both a date format, such as ISO8601 or %d.%m.%Y, "
-            "and a part: month, weekday, quarter or year."
-        )
+        raise DataError("column-of-schema-needs-both-date", name=name)
     return DateReading(form, part)  # type: ignore[arg-type]  # It checks the part itself.
 
 
@@ -277,7 +265,7 @@ def _levels(entry: Mapping[str, Any], name: str) -> tuple[str, ...]:
     """The levels as text, as the cells of a table are read."""
     levels = entry.get("levels") or []
     if not isinstance(levels, list) or any(isinstance(v, (list, dict)) for v in levels):
-        raise DataError(f"Column {name!r} of the schema needs a list of levels.")
+        raise DataError("schema-needs-levels", name=name)
     return tuple(str(level).strip() for level in levels)
 
 
@@ -286,7 +274,5 @@ def _numbers(entry: Mapping[str, Any], key: str, name: str) -> tuple[float, ...]
     if not isinstance(values, list) or not all(
         isinstance(v, (int, float)) and not isinstance(v, bool) for v in values
     ):
-        raise DataError(
-            f"Column {name!r} of the schema needs a list of finite numbers for the key {key}."
-        )
+        raise DataError("column-of-schema-needs-list-of", name=name, key=key)
     return tuple(float(v) for v in values)

@@ -124,10 +124,7 @@ def _reading() -> Iterator[None]:
 
 
 def _damaged() -> DataError:
-    return DataError(
-        "The workbook cannot be read; it may be damaged or protected by a password. Save it "
-        "again as .xlsx or CSV."
-    )
+    return DataError("password")
 
 
 def _check_parts(content: bytes) -> None:
@@ -139,10 +136,7 @@ def _check_parts(content: bytes) -> None:
     """
     with zipfile.ZipFile(io.BytesIO(content)) as parts:
         if sum(part.file_size for part in parts.infolist()) > MAX_UNPACKED:
-            raise DataError(
-                f"The workbook unpacks to more than {MAX_UNPACKED / 2**30:.0f} GiB; save the sheet "
-                "that you need as CSV."
-            )
+            raise DataError("unpacks-to-too-much", max_unpacked=MAX_UNPACKED / 2**30)
         for part in parts.infolist():
             rows = columns = 0
             tail = b""
@@ -176,10 +170,7 @@ def _last_places(xml: bytes) -> tuple[int, int]:
 
 
 def _too_wide() -> DataError:
-    return DataError(
-        f"A sheet of the workbook spans more than {MAX_CELLS:,} cells; delete cells far from "
-        "the table, or save the table as CSV."
-    )
+    return DataError("sheet-spans-too-much", cells=MAX_CELLS)
 
 
 def _find(book: CalamineWorkbook, wanted: str | None) -> tuple[tuple[str, ...], CalamineSheet]:
@@ -205,7 +196,7 @@ def _find(book: CalamineWorkbook, wanted: str | None) -> tuple[tuple[str, ...], 
             sheets.append(sheet)
     names = tuple(shown or hidden)
     if not names:
-        raise DataError("The workbook has no sheet with cells; save it again with its values.")
+        raise DataError("no-sheet-with-cells")
     if wanted is None:
         most = max((sheet.height * sheet.width for sheet in sheets), default=0)
         large = (sheet for sheet in sheets if sheet.height * sheet.width >= _NOTES * most)
@@ -213,9 +204,7 @@ def _find(book: CalamineWorkbook, wanted: str | None) -> tuple[tuple[str, ...], 
     if chosen is None:
         listed = ", ".join(repr(short(name)) for name in names[:10])
         more = f" and {len(names) - 10} more" if len(names) > 10 else ""
-        raise DataError(
-            f"The workbook has no sheet {short(wanted)!r} with cells; choose one of {listed}{more}."
-        )
+        raise DataError("workbook-no-sheet-cells", wanted=short(wanted), listed=listed, more=more)
     return names, chosen
 
 

@@ -113,10 +113,7 @@ def _reading(kind: str | None) -> Iterator[None]:
 
 def _damaged(kind: str | None) -> DataError:
     program = _PROGRAMS.get(kind or "", "SAS")
-    return DataError(
-        f"The {program} file cannot be read and may be damaged; save the file again, or save the "
-        "table as CSV."
-    )
+    return DataError("statistics-file-unreadable", program=program)
 
 
 # SPSS, Stata and SAS.
@@ -155,7 +152,7 @@ def _read_stat(content: bytes, kind: str | None) -> Labelled:
     import pyreadstat
 
     if kind is None:
-        raise DataError("The file is not an SPSS, Stata, SAS or R file; save it as CSV in UTF-8.")
+        raise DataError("no-statistics-file")
     read = getattr(pyreadstat, f"read_{kind}")
     # Declared missing values are kept until the labels of the others are known.  The library
     # refuses a file for a single date outside Python's calendar.
@@ -322,10 +319,7 @@ def _read_r(content: bytes) -> Labelled:
     held = list(value.values()) if many and isinstance(value, Mapping) else [value]
     frames = [each for each in held if isinstance(each, _RFrame)]
     if len(frames) != 1:
-        raise DataError(
-            f"The R file holds {len(frames) or 'no'} data frames; save a single data frame with "
-            "saveRDS, or write it as CSV."
-        )
+        raise DataError("r-file-holds-data-frames", number=len(frames) or "no")
     frame = frames[0]
     columns, levels, ordered = [], {}, set()
     for name, values in zip(frame.names, frame.columns, strict=True):
@@ -345,10 +339,7 @@ def _r_column(name: str, values: Any) -> pd.Categorical:
     # Named vectors come as arrays of another library, which wrap one of NumPy.
     values = getattr(values, "values", values)
     if not isinstance(values, np.ndarray) or values.ndim != 1 or values.dtype.kind == "c":
-        raise DataError(
-            f"Column {short(name)!r} holds lists, matrices or complex numbers; keep one value in "
-            "each cell."
-        )
+        raise DataError("column-holds-lists-matrices-complex-numbers", name=short(name))
     hidden = np.ma.getmaskarray(values)
     codes, distinct = pd.factorize(np.ma.getdata(values))
     return _categorical(np.where(hidden, -1, codes), [_text(value) for value in distinct])
@@ -358,9 +349,7 @@ def _r_frame(values: Any, attributes: Mapping[str, Any]) -> _RFrame:
     names = [str(name) for name in attributes.get("names", ())]
     columns = list(values.values()) if isinstance(values, Mapping) else list(values)
     if len(names) != len(columns):
-        raise DataError(
-            "Two columns of the data frame have the same name; make the names distinct."
-        )
+        raise DataError("columns-of-one-name")
     return _RFrame(names, columns)
 
 
@@ -459,7 +448,4 @@ def _columns(names: Sequence[str]) -> str:
 
 
 def _too_large() -> DataError:
-    return DataError(
-        f"The table has more than {MAX_CELLS:,} cells; keep only the rows and columns that "
-        "you need."
-    )
+    return DataError("table-more-than-cells", max_cells=MAX_CELLS)

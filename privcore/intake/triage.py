@@ -126,8 +126,7 @@ def choose(
         ways = [way for way in proposal.ways if way.schema.include]
         if requested and not ways:
             raise DataError(
-                f"Column {short(proposal.name)!r} cannot be used ({proposal.problem}); leave it "
-                "out."
+                "column-cannot-be-used", name=short(proposal.name), problem=proposal.problem
             )
         chosen.append(replace(proposal, ways=(ways[0],)) if requested else proposal)
     chosen = _narrowed(chosen, kinds, at_random)
@@ -135,8 +134,10 @@ def choose(
     if unused and sum(proposal.used for proposal in chosen) < 2:
         first, reason = next(iter(unused.items()))
         raise DataError(
-            f"Fewer than 2 of the {len(chosen)} columns can be used; {short(first)!r}, for "
-            f"example, is left out ({reason.rstrip('.')})."
+            "fewer-than-2-of-columns-used",
+            number=len(chosen),
+            first=short(first),
+            reason_=reason.rstrip("."),
         )
     return chosen
 
@@ -149,7 +150,7 @@ def _matching(wanted: Collection[str], names: Sequence[str]) -> set[str]:
         if not fitting:
             listed = ", ".join(short(name, 20) for name in names[:_MOST_LISTED])
             more = f" and {len(names) - _MOST_LISTED} more" * (len(names) > _MOST_LISTED)
-            raise DataError(f"There is no column {short(each)!r}; choose from {listed}{more}.")
+            raise DataError("no-such-column-among", each=short(each), listed=listed, more=more)
         matching |= fitting
     return matching
 
@@ -161,13 +162,10 @@ def _narrowed(
     unknown = [kind for kind in kinds if kind not in KINDS]
     if unknown:
         raise ParameterError(
-            f"There is no column kind {short(unknown[0])!r}; choose from {', '.join(KINDS)}."
+            "no-such-column-kind", unknown=short(unknown[0]), choices=", ".join(KINDS)
         )
     if at_random is not None and at_random < 2:
-        raise ParameterError(
-            f"The number of columns to draw is {at_random}, but a graph needs at least 2; raise "
-            "this number."
-        )
+        raise ParameterError("number-of-columns-draw-but-graph", at_random=at_random)
     kept = [p.name for p in proposals if p.used and (not kinds or kind_of(p.schema) in kinds)]
     if at_random is not None:
         kept = drawn_by_name(kept, at_random)
@@ -208,7 +206,7 @@ def merge_rare(raw: RawTable, schema: Sequence[ColumnSchema], rows: int) -> list
     Raises ParameterError unless rows is at least 2.
     """
     if rows < 2:
-        raise ParameterError(f"merge-rare is {rows}; it must be at least 2.")
+        raise ParameterError("merge-rare-out-of-range", rows=rows)
     merged = []
     for column in schema:
         if column.include and column.kind == "nominal" and column.levels:

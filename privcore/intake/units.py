@@ -86,21 +86,15 @@ def bounded(raw: RawTable, column: str, rows: int) -> Bounded:
     unit = Unit(short(noun_of(column)), rows, column)
     if column not in raw.names:
         listed = ", ".join(short(name, 20) for name in raw.names)
-        raise DataError(f"There is no column {short(column)!r}; choose from {listed}.")
+        raise DataError("no-such-unit-column", column=short(column), listed=listed)
     cells = raw.frame[column].astype("category")
     codes, texts = cells.cat.codes.to_numpy(), [str(text) for text in cells.cat.categories]
     lacking = int((codes < 0).sum())
     if lacking:
-        raise DataError(
-            f"Column {short(column)!r} has no value in {lacking:,} of {len(codes):,} rows, so it "
-            "is unknown whose rows these are; fill in the column, or leave these rows out."
-        )
+        raise DataError("rows-without-unit", column=short(column), missing=lacking, rows=len(codes))
     kept = _kept(codes.astype(np.int64), texts, rows)
     if kept.sum() < 2:
-        raise DataError(
-            f"With at most {rows:,} row{'s' * (rows != 1)} of each {unit.noun}, fewer than 2 rows "
-            "are left; give a larger bound."
-        )
+        raise DataError("too-few-rows-left", rows=rows, value="s" * (rows != 1), noun=unit.noun)
     frame = raw.frame.drop(columns=column)[kept].reset_index(drop=True)
     for name in frame.columns:
         if hasattr(frame[name], "cat"):

@@ -61,10 +61,7 @@ class Writing:
 
     def __post_init__(self) -> None:
         if self.decimal not in ("", ".", ","):
-            raise DataError(
-                f"The decimal mark {short(self.decimal)!r} is neither a point nor a comma; give "
-                "one of them."
-            )
+            raise DataError("decimal-mark", mark=short(self.decimal))
 
     def present(self, cells: pd.Series[Any]) -> pd.Series[Any]:
         """The cells, None where they hold a code for a missing value."""
@@ -275,16 +272,14 @@ class DateReading:
     def __post_init__(self) -> None:
         if self.part not in get_args(Part):
             raise DataError(
-                f"The part of a date is {short(self.part)}; it must be one of "
-                f"{', '.join(get_args(Part))}."
+                "part-of-date-out-of-range",
+                part=short(self.part),
+                choices=", ".join(get_args(Part)),
             )
         if self.format != "ISO8601" and not (
             re.search("%[Yy]", self.format) and "%d" in self.format
         ):
-            raise DataError(
-                f"The date format {short(self.format)!r} has no day or year; write one such as "
-                "%d.%m.%Y, or ISO8601."
-            )
+            raise DataError("date-format-no-day-year", format=short(self.format))
 
     @property
     def levels(self) -> tuple[str, ...]:

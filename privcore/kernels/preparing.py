@@ -34,10 +34,7 @@ _last_needed = -inf
 
 def failed(error: Exception) -> KernelError:
     """The error to raise if numba is missing, or does not support the processor."""
-    return KernelError(
-        f"numba cannot compile the loops that a run needs ({error}); reinstall numba with "
-        "`python -m pip install --force-reinstall numba`."
-    )
+    return KernelError("numba-cannot-compile-loops-run-needs", error=error)
 
 
 @contextmanager

@@ -142,7 +142,7 @@ def non_private_reference(
     """
     if reference not in NON_PRIVATE:
         raise ParameterError(
-            f"There is no reference {short(reference)!r}; choose one of {', '.join(NON_PRIVATE)}."
+            "no-such-reference", reference=short(reference), choices=", ".join(NON_PRIVATE)
         )
     if result.noise == "none":
         return result

@@ -44,15 +44,12 @@ def check_unit(neighbours: Any, parameters: Any) -> None:
     except ParameterError:
         unit = None
     if unit is None:
-        raise CertificateError("The guarantee does not state who is protected; get the original.")
+        raise CertificateError("guarantee-not-state-who-protected")
     # Files of earlier versions have neither parameter: they protect one row.
     known = parameters if isinstance(parameters, dict) else {}
     same = known.get("rows_per_unit") in (None, unit.rows)
     if not same or known.get("neighbours", REPLACED) != relation:
-        raise CertificateError(
-            "The guarantee and the parameters of the file state different protected units; get the "
-            "original."
-        )
+        raise CertificateError("units-differ")
 
 
 def cost_of_run(steps: Sequence[Event], epsilon: float, delta: float, neighbours: str) -> str:
@@ -92,11 +89,9 @@ def _counted(steps: Sequence[Event], epsilon: float) -> float:
     """
     first = steps[0] if len(steps) > 1 else None
     if first is None or (first.kind, first.count, first.delta) != ("pure", 1, 0.0):
-        raise CertificateError(
-            "The number of rows is private, but the plan has no step that counts rows."
-        )
+        raise CertificateError("rows-not-bought")
     if not first.value < epsilon:
-        raise CertificateError("Counting the rows costs the whole ε of the guarantee.")
+        raise CertificateError("rows-cost-all")
     return first.value
 
 
@@ -111,9 +106,7 @@ def stated_steps(part: Mapping[str, Any]) -> tuple[Event, ...]:
             raise TypeError
         return tuple(Event(*step) for step in steps)
     except (ParameterError, KeyError, TypeError):
-        raise CertificateError(
-            "The planned steps of the file are impossible; get the original."
-        ) from None
+        raise CertificateError("steps-impossible") from None
 
 
 SCHEMA = "causalveil-certificate/2"
@@ -306,10 +299,7 @@ def page_of(make: Callable[[Mapping[str, Any]], str]) -> Callable[[Mapping[str, 
         try:
             return make(document)
         except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
-            raise CertificateError(
-                "The certificate cannot be shown as a page: a part of it is not complete, or is "
-                "from another version; get the original."
-            ) from None
+            raise CertificateError("no-page-of-it") from None
 
     return made
 

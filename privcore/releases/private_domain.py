@@ -151,25 +151,14 @@ def split(table: UnboughtTable, algorithm: str, parameters: Mapping[str, Any] | 
     purchase = table.purchase
     chosen, checked = get_algorithm(algorithm), checked_parameters(algorithm, parameters)
     if not chosen.private:
-        raise ParameterError(
-            f"{chosen.name} is not private, so no domain can be bought for it; choose another "
-            "algorithm."
-        )
+        raise ParameterError("domain-of-no-privacy", name=chosen.name)
     if not Protection.of(checked, RECORD).plain:
-        raise ParameterError(
-            "A bought domain protects only one replaced row; state levels, bounds and cut "
-            "points in the schema, or leave rows_per_unit at 1 and neighbours at replaced."
-        )
+        raise ParameterError("bought-domain-protects-one-replaced-row")
     epsilon, delta = float(checked["epsilon"]), float(checked.get("delta", 0.0))
     if delta > 0 and purchase.delta is not None:
-        raise ParameterError(
-            "The domain takes its share of the run's delta; leave --domain-delta out."
-        )
+        raise ParameterError("domain-takes-its-delta")
     if delta == 0 and purchase.delta is None:
-        raise ParameterError(
-            f"A bought domain needs a delta above 0, and this run of {chosen.name} has no delta; "
-            "set a delta for the domain with --domain-delta, such as 1e-6."
-        )
+        raise ParameterError("domain-needs-delta", name=chosen.name)
     first = epsilon * purchase.share
     rest = {**checked, "epsilon": _left(epsilon, first)}
     if purchase.delta is not None:

@@ -170,10 +170,7 @@ def release(
             ledger.finish(charge.sequence, "failed")
         if not isinstance(error, Exception):
             raise
-        raise ReleaseError(
-            "The release failed after it was charged, and the charge stays. The reason is not "
-            "shown, because it could depend on the data; try the settings on simulated data."
-        ) from None
+        raise ReleaseError("charge-stays") from None
     checkpoint("certified")
     warnings, path, numbers_path = check.warnings, None, None
     if result.rows is not None:
@@ -298,7 +295,7 @@ def _contents(
     source, _ = own_level_of(cast(CountSource, source_of(dataset)))
     if not isinstance(source, InMemoryCounts):
         # `check_release` has checked the memory for the rows, so reading the files is what failed.
-        raise ReleaseError("The files cannot be read within the memory allowed; allow more memory.")
+        raise ReleaseError("files-cannot-read-within-memory-allowed")
     yield canonical_bytes_of_unique(dataset, *source.unique())
     for file in dataset.files:
         yield _read(file)

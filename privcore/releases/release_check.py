@@ -115,7 +115,9 @@ def _check_questions(
         # The bound on the rows of a person may be given with the run.
         if question.topic == "persons" and (parameters or {}).get("rows_per_unit") is not None:
             continue
-        raise ReleaseError(f"{question.sentence} Before a release, {question.answer}.")
+        raise ReleaseError(
+            "answer-before-release", sentence=question.sentence, answer=question.answer
+        )
 
 
 def check_release(
@@ -153,24 +155,15 @@ def check_release(
         return _check_bought(dataset, algorithm, parameters, accepted)
     chosen = get_algorithm(algorithm)
     if not chosen.private:
-        raise ParameterError(
-            f"{chosen.name} is not private, so its result cannot be released; choose another "
-            "algorithm."
-        )
+        raise ParameterError("release-of-no-privacy", name=chosen.name)
     checked = checked_parameters(algorithm, parameters)
     if checked["calibration"] != "proven":
-        raise ParameterError(
-            "Only the proven calibration can be released: the published calibration has no "
-            "guarantee. Choose calibration proven."
-        )
+        raise ParameterError("proven-calibration-alone")
     if dataset.undeclared:
         raise ReleaseError(unconfirmed(dataset))
     missing = [caveat for caveat in dataset.caveats if caveat not in accepted]
     if missing:
-        raise ReleaseError(
-            f"The guarantee would not hold unconditionally ({'; '.join(missing)}): accept these "
-            "caveats explicitly, or prepare the table differently."
-        )
+        raise ReleaseError("guarantee-would-not-hold-unconditionally", choices="; ".join(missing))
     if isinstance(dataset, StoredTable):
         dataset.check_memory()
     source = source_of(dataset)
@@ -224,15 +217,9 @@ def _check_effect(
 ) -> None:
     """Raises ParameterError if no effect can be released with the graph."""
     if algorithm != EFFECTS:
-        raise ParameterError(
-            f"Effects are computed from the numbers that {EFFECTS} releases; choose this "
-            "algorithm, or leave the effect out."
-        )
+        raise ParameterError("effects-computed-from-numbers-releases", effects=EFFECTS)
     if isinstance(dataset, UnboughtTable):
-        raise ParameterError(
-            "Effects need levels that are stated, not bought; state them in the schema, or "
-            "leave the effect out."
-        )
+        raise ParameterError("effects-need-levels-stated-not-bought")
     effect.check(dataset)
     effect.check_protection(dataset, parameters)
 
@@ -246,24 +233,15 @@ def _check_like(
 ) -> None:
     """Raises ReleaseError if the numbers could not be pooled with the earlier release."""
     if effect is not None or isinstance(dataset, UnboughtTable):
-        raise ReleaseError(
-            "A release like an earlier one has the levels and bounds of that release and no "
-            "effect; buy no domain, and leave the effect out."
-        )
-    different = ReleaseError(
-        "The earlier release has another algorithm, other columns, levels or bounds, or protects "
-        "another unit; state all of them as for that release."
-    )
+        raise ReleaseError("like-without-effect")
+    different = ReleaseError("like-another")
     if (algorithm, domain_of(dataset.columns)) != (like.algorithm, list(like.columns)):
         raise different
     protection = Protection.of(checked_parameters(algorithm, parameters), source_of(dataset).unit)
     if protection.sentence != like.guarantee.neighbours:
         raise different
     if protection.relation == ADDED:
-        raise ReleaseError(
-            "Releases that hide the number of rows use different rows, so they cannot be pooled; "
-            "make a release that is like no other."
-        )
+        raise ReleaseError("like-with-hidden-rows")
 
 
 def size_warnings(epsilon: float, delta: float, rows: int) -> tuple[str, ...]:
@@ -290,18 +268,13 @@ def _check_bought(
 ) -> Check:
     """Check the purchase, and a run with the maximum number of levels that can be bought."""
     if table.unconfirmed:
-        raise ReleaseError(
-            f"The kind of column {short(table.unconfirmed[0])!r} is not confirmed as public: "
-            "confirm the schema with `python -m privcore schema --confirm FILE` (in the dashboard, "
-            "confirm the kinds under Data)."
-        )
+        raise ReleaseError("kind-not-confirmed", column=short(table.unconfirmed[0]))
     wanted = split(table, algorithm, parameters)
     try:
         rest = check_release(table.largest(), algorithm, wanted.parameters, accepted=accepted)
     except DataError as error:
         raise DataError(
-            f"The run would be refused with the maximum number of levels that can be bought "
-            f"({table.most_levels} and two reserved levels for each categorical column): {error}"
+            "refused-with-all-levels", most_levels=table.most_levels, error=error
         ) from None
     epsilon, delta = wanted.epsilon, wanted.delta
     planned = (*wanted.plan.events, *rest.planned)

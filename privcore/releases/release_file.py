@@ -93,7 +93,7 @@ def content_of(
     """
     check_keeps(result.algorithm)
     if result.released is None or result.released.statistics is None:
-        raise ReleaseError("This run returns no numbers to keep; leave the release file out.")
+        raise ReleaseError("run-returns-no-numbers-keep")
     return {
         "schema": SCHEMA,
         "id": identifier,
@@ -111,10 +111,7 @@ def content_of(
 def check_keeps(algorithm: str) -> None:
     """Raises ReleaseError for an algorithm whose released numbers cannot be kept."""
     if get_algorithm(algorithm).again is None:
-        raise ReleaseError(
-            f"{algorithm} releases no numbers that can be searched again; choose moment-search, or "
-            "leave the release file out."
-        )
+        raise ReleaseError("nothing-to-search-again", algorithm=algorithm)
 
 
 def file_text(document: Mapping[str, Any]) -> str:
@@ -135,9 +132,7 @@ def read_release_file(path: Path | str, keys: Collection[str] = ()) -> ReleaseFi
     """
     content = read_most(path, LARGEST)
     if len(content) > LARGEST:
-        raise CertificateError(
-            "The file is too large for a release file; give a file from `release --keep-numbers`."
-        )
+        raise CertificateError("release-file-too-large")
     return parsed_file(content, keys)
 
 
@@ -146,9 +141,7 @@ def parsed_file(content: bytes, keys: Collection[str] = ()) -> ReleaseFile:
     try:
         return checked_file(read_json(content), keys)
     except JsonFault as fault:
-        raise CertificateError(
-            f"The file {fault}; give the release file as it was written."
-        ) from None
+        raise CertificateError("release-file-not-as-written", fault=fault) from None
 
 
 def checked_file(document: Any, keys: Collection[str] = ()) -> ReleaseFile:
@@ -158,12 +151,9 @@ def checked_file(document: Any, keys: Collection[str] = ()) -> ReleaseFile:
     signed it, and its planned steps cost no more than its guarantee.
     """
     if not isinstance(document, dict) or document.get("schema") != SCHEMA:
-        raise CertificateError(
-            f"This is not a release file of the form {SCHEMA}; `release --keep-numbers` writes "
-            "one next to the certificate."
-        )
+        raise CertificateError("no-release-file", schema=SCHEMA)
     if set(document) - _EARLIER != _FIELDS:
-        raise CertificateError("The release file is not complete; get the original.")
+        raise CertificateError("release-file-not-complete")
     signer = check_signature(document, keys)
     try:
         guarantee = Guarantee.of(document["guarantee"])
@@ -189,19 +179,14 @@ def checked_file(document: Any, keys: Collection[str] = ()) -> ReleaseFile:
         fitting = file.statistics.fits(_own_levels(file.columns))
         domain_lines(file.columns)
     except (KeyError, TypeError, ValueError, AttributeError, IndexError):
-        raise CertificateError(
-            "The release file is not complete, or its numbers are out of range; get the original."
-        ) from None
+        raise CertificateError("release-file-not-complete-numbers-out") from None
     if not fitting:
-        raise CertificateError(
-            "The numbers of the release file do not match its columns; get the original."
-        )
+        raise CertificateError("numbers-of-release-file-not-match")
     check_unit(guarantee.neighbours, document["parameters"])
     cost = cost_of_run(file.planned, guarantee.epsilon, guarantee.delta, guarantee.neighbours)
     if not cost:
         raise CertificateError(
-            f"The planned steps of the release file cost more than its ε = {guarantee.epsilon:g}, "
-            f"δ = {guarantee.delta:g}; do not trust it."
+            "planned-steps-of-release-file-cost", epsilon=guarantee.epsilon, delta=guarantee.delta
         )
     return replace(file, cost=cost)
 
@@ -229,28 +214,21 @@ def put_together(files: Sequence[ReleaseFile], *, sites: bool) -> tuple[Released
         return first.statistics, first.guarantee
     for file in files[1:]:
         if file.columns != first.columns or file.algorithm != first.algorithm:
-            raise ReleaseError(
-                "The files have different columns, levels or bounds; only releases with the same "
-                "public domain can be combined."
-            )
+            raise ReleaseError("files-of-other-columns")
         if file.guarantee.neighbours != first.guarantee.neighbours:
             raise ReleaseError(
-                f"The files protect different units ({first.guarantee.neighbours}; "
-                f"{file.guarantee.neighbours}); combine only files that protect the same unit."
+                "files-protect-others",
+                neighbours=first.guarantee.neighbours,
+                neighbours2=file.guarantee.neighbours,
             )
     known = [file.id for file in files]
     for file in files:
         if known.count(file.id) > 1:
-            raise ReleaseError("A file is given twice; give each file once.")
+            raise ReleaseError("file-twice")
         if file.holds_others:
-            raise ReleaseError(
-                "One of the files holds the numbers of several releases already; give it alone."
-            )
+            raise ReleaseError("holds-others")
         if sites and _same_table(file, files):
-            raise ReleaseError(
-                "Two of the files were charged to the same budget of the same ledger, so they come "
-                "from the same rows; leave --sites out."
-            )
+            raise ReleaseError("same-rows-no-sites")
     try:
         statistics = pool([file.statistics for file in files], same_rows=not sites)
     except DataError as error:

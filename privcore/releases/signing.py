@@ -76,32 +76,26 @@ def check_signature(document: Mapping[str, Any], keys: Collection[str] = ()) -> 
     """
     signature = document.get("signature")
     if not isinstance(signature, Mapping) or set(signature) != _FIELDS:
-        raise CertificateError("The file has no complete signature; get the original.")
+        raise CertificateError("file-no-complete-signature")
     if signature["algorithm"] != ALGORITHM:
-        raise CertificateError(f"The signature is not an {ALGORITHM} signature; get the original.")
+        raise CertificateError("signature-not-signature", algorithm=ALGORITHM)
     content = {name: value for name, value in document.items() if name != "signature"}
     text = canonical(content)
     if hashlib.sha256(text).hexdigest() != signature["content_sha256"]:
-        raise CertificateError("The file was changed: its content does not have the stated hash.")
+        raise CertificateError("content-changed")
     try:
         public = bytes.fromhex(signature["public_key"])
         Ed25519PublicKey.from_public_bytes(public).verify(bytes.fromhex(signature["value"]), text)
     except (ValueError, TypeError, InvalidSignature):
-        raise CertificateError(
-            "The file was changed: its signature does not match its content and key."
-        ) from None
+        raise CertificateError("signature-does-not-match") from None
     # fromhex accepts other case and spaces, but they are changes all the same.
     if public.hex() != signature["public_key"] or fingerprint(public) != signature["fingerprint"]:
-        raise CertificateError(
-            "The file was changed: its key does not have the stated fingerprint."
-        )
+        raise CertificateError("key-changed")
     if signature["value"] != bytes.fromhex(signature["value"]).hex():
-        raise CertificateError(
-            "The file was changed: its signature is not in lower-case hexadecimal digits."
-        )
+        raise CertificateError("signature-not-hexadecimal")
     signer = str(signature["fingerprint"])
     if keys and signer not in {key.strip().lower() for key in keys}:
-        raise CertificateError(f"The file was signed by another key, {signer}; do not trust it.")
+        raise CertificateError("signed-by-another", signer=signer)
     return signer
 
 
@@ -143,9 +137,7 @@ def stored_certificates(folder: Path) -> list[StoredCertificate]:
     except FileNotFoundError:
         return []
     except OSError:
-        raise CertificateError(
-            f"The folder {short(folder, 200)!r} cannot be read; check its permissions."
-        ) from None
+        raise CertificateError("folder-cannot-read", folder=short(folder, 200)) from None
     certificates = [stored for stored in map(_described, paths) if stored is not None]
     return sorted(certificates, key=lambda stored: (stored.time, stored.path.name), reverse=True)
 
@@ -157,9 +149,7 @@ def stored_document(path: Path) -> dict[str, Any]:
     except (OSError, JsonFault):
         document = None
     if not isinstance(document, dict):
-        raise CertificateError(
-            f"The certificate {short(path, 200)!r} cannot be read; choose another certificate."
-        )
+        raise CertificateError("certificate-cannot-read", path=short(path, 200))
     return document
 
 

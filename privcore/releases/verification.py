@@ -103,12 +103,9 @@ def verify(content: bytes | str, key: str | None = None) -> Verified:
     try:
         document = read_json(content)
     except JsonFault as fault:
-        raise CertificateError(
-            f"The file {fault}; give the certificate's JSON, or the release file, as it was "
-            "written."
-        ) from None
+        raise CertificateError("not-as-written", fault=fault) from None
     if not isinstance(document, dict):
-        raise CertificateError("The file is not a certificate; give the certificate's JSON.")
+        raise CertificateError("not-a-certificate")
     keys = () if key is None else (key,)
     if document.get("schema") == release_file.SCHEMA:
         return _verified_numbers(document, keys)
@@ -168,25 +165,18 @@ def _signed(signer: str, keys: tuple[str, ...]) -> tuple[str, ...]:
 def _check_parts(document: Mapping[str, Any]) -> None:
     if document.get("schema") != SCHEMA:
         stated = short(document.get("schema"))
-        raise CertificateError(
-            f"The file is not a certificate of the form {SCHEMA}: it has the schema {stated!r}."
-        )
+        raise CertificateError("no-certificate", schema=SCHEMA, stated=stated)
     if set(document) != _WHOLE:
         names = ", ".join(sorted(set(document) ^ _WHOLE))
-        raise CertificateError(
-            f"These fields are missing from the certificate or do not belong in it: "
-            f"{short(names, 200)}."
-        )
+        raise CertificateError("these-fields-missing-from-certificate-not", names=short(names, 200))
     for name, fields in _PARTS.items():
         part = document[name]
         known = isinstance(part, dict) and set(part) - _OPTIONAL.get(name, set())
         if known != set(fields):
-            raise CertificateError(
-                f"The part {name!r} of the certificate is not complete; get the original."
-            )
+            raise CertificateError("part-incomplete", part=name)
     for name in ("accepted_caveats", "limits", "meaning"):
         if not _sentences(document[name]):
-            raise CertificateError(f"The part {name!r} of the certificate is not a list of texts.")
+            raise CertificateError("part-no-texts", name=name)
 
 
 def _sentences(value: Any) -> bool:
@@ -197,17 +187,17 @@ def _check_promise(document: Mapping[str, Any]) -> None:
     promise = document["guarantee"]
     epsilon, delta = promise["epsilon"], promise["delta"]
     if promise["calibration"] != "proven":
-        raise CertificateError("The guarantee of the certificate is not proven.")
+        raise CertificateError("not-proven")
     if not (_number(epsilon) and _number(delta) and epsilon > 0 and 0 <= delta < 1):
-        raise CertificateError("The certificate does not state a finite ε and δ.")
+        raise CertificateError("guarantee-not-finite")
     if document["mechanism"]["noise"] != "secure":
-        raise CertificateError("The noise was simulated, so this is not a release.")
+        raise CertificateError("noise-simulated")
     if not _sentences(promise["caveats"]) or promise["caveats"] != document["accepted_caveats"]:
-        raise CertificateError("The guarantee has caveats that the owner has not accepted.")
+        raise CertificateError("caveats-not-accepted")
     check_unit(promise["neighbours"], document["algorithm"]["parameters"])
     stated = Guarantee(epsilon, delta, promise["neighbours"], (), "proven", "", "")
     if document["meaning"] != meaning(stated) or document["limits"] != limits(stated):
-        raise CertificateError("The explanations in the certificate do not agree with its ε and δ.")
+        raise CertificateError("plain-words-differ")
 
 
 def _checked_domain(document: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
@@ -222,17 +212,11 @@ def _checked_domain(document: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
         same = domain_sha256(domain["columns"]) == domain["sha256"]
         nodes = list(document["released"]["graph"]["nodes"])
     except (KeyError, TypeError, ValueError, IndexError):
-        raise CertificateError(
-            "The public domain of the certificate is not complete; get the original."
-        ) from None
+        raise CertificateError("public-domain-incomplete") from None
     if not same or not isinstance(domain["basis"], str):
-        raise CertificateError(
-            "The public domain of the certificate does not have the stated SHA-256 hash."
-        )
+        raise CertificateError("domain-changed")
     if [name for name, _ in lines] != nodes:
-        raise CertificateError(
-            "The public domain and the graph of the certificate have different columns."
-        )
+        raise CertificateError("domain-of-other-columns")
     return lines
 
 
@@ -252,15 +236,11 @@ def _recomputed(document: Mapping[str, Any]) -> str:
     if bought is not None:
         first, own = _cost_of(bought)
         if not (first < epsilon and own <= delta):
-            raise CertificateError(
-                "The bought domain costs more than the total stated in the certificate allows."
-            )
+            raise CertificateError("domain-costs-more")
         what = "The planned steps of the bought domain"
         purchase = cost_of(stated_steps(bought), first, own, what)
         if not purchase:
-            raise CertificateError(
-                "The planned steps of the bought domain do not agree with its stated cost."
-            )
+            raise CertificateError("domain-steps-differ")
         epsilon, delta = epsilon - first, delta - own
     run = cost_of_run(steps, epsilon, delta, promise["neighbours"])
     return f"{purchase} {run}".strip() if run else ""
@@ -269,12 +249,8 @@ def _recomputed(document: Mapping[str, Any]) -> str:
 def _cost_of(bought: Any) -> tuple[float, float]:
     """ε and δ of a bought domain; raises CertificateError if they are missing or invalid."""
     if not isinstance(bought, dict) or set(bought) != _BOUGHT:
-        raise CertificateError(
-            "The part of the certificate on the bought domain is not complete; get the original."
-        )
+        raise CertificateError("domain-incomplete")
     epsilon, delta = bought["epsilon"], bought["delta"]
     if not (_number(epsilon) and _number(delta) and epsilon > 0 and 0 < delta < 1):
-        raise CertificateError(
-            "The certificate does not state a finite ε and δ for the bought domain."
-        )
+        raise CertificateError("bought-domain-not-finite")
     return epsilon, delta

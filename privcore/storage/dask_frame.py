@@ -115,7 +115,4 @@ def _dask() -> Any:
     try:
         return import_module("dask")
     except ImportError:
-        raise DataError(
-            "Counting a Dask data frame needs the package dask; install it with "
-            "pip install distributed."
-        ) from None
+        raise DataError("counting-dask-data-frame-needs-package") from None

@@ -179,25 +179,16 @@ class ExternalCounts(CountSource):
         if size == self.n:
             return self
         if size > _most(self._memory, len(self.levels)):
-            raise DataError(
-                f"A sub-sample of {size:,} rows may not fit into the memory allowed for counting; "
-                "choose a smaller sampling rate or a rate of 1, or allow more memory."
-            )
+            raise DataError("sub-sample-too-large", rows=size)
         drawn = self._rows.sampled(_row_numbers(self.n, size, noise))
         self.passes += 1
         return in_memory(drawn, self.names, self.levels, self.caveats, self.ordered)
 
     def blocked(self, count: int, noise: NoiseSource) -> CountSource:
-        raise DataError(
-            "Random blocks need the unique rows in memory, but the unique rows do not fit; allow "
-            "more memory, or choose a score without blocks, such as z-star."
-        )
+        raise DataError("blocks-need-unique-rows")
 
     def rows(self) -> tuple[Matrix, Matrix]:
-        raise DataError(
-            "This algorithm works row by row, but the unique rows do not fit into memory; allow "
-            "more memory, or choose an algorithm that uses only moments, such as moment-notears."
-        )
+        raise DataError("counts-row-by-row")
 
     def moments(self, radius: float | None = None) -> Matrix:
         return self._moments.get(radius, lambda: self.coded(even_steps(self.levels), radius))
@@ -232,10 +223,7 @@ class ExternalCounts(CountSource):
             rows = self._joint.get(joint, partial(self._pass, joint))
             if rows is not None:
                 return joint, rows
-        raise DataError(
-            f"The counts over {len(columns)} columns do not fit into the memory allowed for "
-            "counting; lower the maximum order, or allow more memory."
-        )
+        raise DataError("counts-too-large", number=len(columns))
 
     def _pass(self, columns: tuple[int, ...]) -> Distinct | None:
         self.passes += 1

@@ -15,7 +15,7 @@ from privcore.arrays import Matrix
 from privcore.counts import CountSource, StoredTable
 from privcore.counts.distinct import Distinct, coded_means, distinct_rows, merged, taken_rows
 from privcore.counts.source import Bases
-from privcore.data.model import MAX_LEVELS, Column, OpenQuestion, too_few_rows
+from privcore.data.model import MAX_LEVELS, Column, OpenQuestion
 from privcore.errors import DataError
 from privcore.intake import arrow
 from privcore.intake.cells import (
@@ -83,9 +83,7 @@ class ParquetTable(StoredTable):
         needed = 2 * memory_for_all(self.n, self.levels)
         if needed > self.memory:
             raise DataError(
-                "Judging by its levels and number of rows, the table may need "
-                f"{needed / 2**30:.1f} GiB of memory, but only {self.memory / 2**30:.1f} GiB are "
-                "allowed; allow more memory, or use fewer columns or levels."
+                "table-may-be-too-large", needed=needed / 2**30, memory=self.memory / 2**30
             )
 
     def batches(self, columns: Sequence[int]) -> Iterator[Coded]:
@@ -194,7 +192,7 @@ def triage_parquet(
     names = _names(files)
     rows = sum(pq.read_metadata(file).num_rows for file in files)
     if rows < 2:
-        raise DataError(too_few_rows(rows))
+        raise DataError("too-few-rows-in-data", rows=rows)
 
     def proposed(name: str, parts: int) -> Proposal:
         every = 1
@@ -266,10 +264,10 @@ def _files(path: Path) -> tuple[str, ...]:
         inside = (p for p in path.rglob("*") if p.suffix.lower() in (".parquet", ".pq"))
         files = tuple(str(p) for p in sorted(inside) if p.is_file())
         if not files:
-            raise DataError(f"The folder {short(path)!r} holds no Parquet files; check its name.")
+            raise DataError("no-parquet-in-folder", path=short(path))
         return files
     if not path.is_file():
-        raise DataError(f"The file {short(path)!r} cannot be read; check its name.")
+        raise DataError("knowledge-file-unreadable", path=short(path))
     return (str(path),)
 
 
@@ -287,10 +285,7 @@ def _names(files: tuple[str, ...]) -> list[str]:
             schemas.append(pq.read_schema(file))
         first, other = schemas[0], schemas[-1]
         if other.names != first.names or other.types != first.types:
-            raise DataError(
-                f"{name!r} and {short(Path(files[0]).name)!r} differ in their columns or types; "
-                "give files with the same columns and types."
-            )
+            raise DataError("other-columns-in-file", file=name, name2=short(Path(files[0]).name))
     return arrow.column_names(schemas[0])
 
 

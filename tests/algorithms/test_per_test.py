@@ -26,7 +26,7 @@ from privcore.privacy.accounting import composition
 from privcore.privacy.mechanisms import SimulatedNoise, SmoothMedian
 from privcore.privacy.mechanisms.gaussian import gaussian_epsilon
 from tests.examples import examples
-from tests.messages import outside, says, shows
+from tests.messages import outside, raises_code, shows
 
 STREAM = ("laplace-pc", "svt-pc", "priv-pc", "sg-pc", "curate")
 
@@ -69,9 +69,9 @@ def test_medians_need_a_delta_and_get_one_for_each_test(asia):
     assert "docs/proofs/smooth_median.md" in result.guarantee.proof
     scales = {step.noise_scale for step in result.trace}
     assert len(scales) > 5  # They follow the data.
-    with pytest.raises(ParameterError, match=says("smooth-noise-needs-delta")):
+    with raises_code(ParameterError, "smooth-noise-needs-delta"):
         discover(asia, "laplace-pc", {**given, "delta": 0.0}, seed=1)
-    with pytest.raises(ParameterError, match=says("correction-needs-z")):
+    with raises_code(ParameterError, "correction-needs-z"):
         discover(asia, "laplace-pc", {**given, "correction": "ties"}, seed=1)
     # ε/30 for each of the tests or less; β from the δ of one test.
     mechanism = SmoothMedian.proven(10 / 30, 1e-6 / 2 / 30)
@@ -96,10 +96,10 @@ def test_votes_and_medians_without_noise_decide_alike(asia):
 
 
 def test_blocks_must_be_odd_and_have_rows(asia):
-    with pytest.raises(ParameterError, match=says("even-blocks", blocks=4)):
+    with raises_code(ParameterError, "even-blocks", blocks=4):
         discover(asia, "svt-pc", {"score": "g2-votes", "blocks": 4}, seed=1)
     small = count(load_network("asia").sample(100, 3))
-    with pytest.raises(ParameterError, match=says("few-rows-in-blocks")):
+    with raises_code(ParameterError, "few-rows-in-blocks"):
         discover(small, "svt-pc", {"score": "g2-votes", "blocks": 51}, seed=1)
 
 

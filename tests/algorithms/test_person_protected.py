@@ -16,7 +16,7 @@ from privcore.effects import Question, effects
 from privcore.errors import DataError, ParameterError
 from privcore.privacy.accounting.composition import Event
 from privcore.unit import ADDED, Unit
-from tests.messages import begins, says
+from tests.messages import begins, raises_code
 from tests.transcripts import Recorder
 
 
@@ -61,7 +61,7 @@ def test_what_has_no_steps_of_a_known_kind_takes_the_general_bound(name, paramet
 
 def test_a_delta_that_is_too_small_is_refused_and_not_left_at_the_whole(tables):
     asked = {"score": "g2-median", "blocks": 21, "epsilon": 3000.0, "rows_per_unit": 2}
-    with pytest.raises(ParameterError, match=says("row-delta-too-small")):
+    with raises_code(ParameterError, "row-delta-too-small"):
         discover(tables, "laplace-pc", asked, seed=1)
 
 
@@ -79,7 +79,7 @@ def test_noise_on_the_number_of_rows_has_the_scale_of_a_person(tables):
 
 def test_too_much_noise_on_the_number_of_rows_is_refused(tables):
     asked = {"epsilon": 1e-4, "rows_per_unit": 10, "neighbours": ADDED}
-    with pytest.raises(ParameterError, match=says("rows-noise-too-large")):
+    with raises_code(ParameterError, "rows-noise-too-large"):
         discover(tables, "lapmech", asked, seed=1)
 
 
@@ -88,7 +88,7 @@ def test_a_table_of_persons_is_protected_by_what_it_says():
     persons = Dataset("t", data.columns, data.values, unit=Unit("patient", 4))
     told = discover(persons, "lapmech", {}, seed=1).guarantee
     assert begins(told.neighbours, "unit-protected", unit="patient", rows=4)
-    with pytest.raises(ParameterError, match=says("unit-bound-exceeded", unit="patient", rows=4)):
+    with raises_code(ParameterError, "unit-bound-exceeded", unit="patient", rows=4):
         discover(persons, "lapmech", {"rows_per_unit": 3}, seed=1)
     more = discover(persons, "lapmech", {"rows_per_unit": 6}, seed=1).guarantee
     assert begins(more.neighbours, "unit-protected", unit="patient", rows=6)
@@ -121,6 +121,6 @@ def test_rows_elsewhere_are_refused_before_anything_is_drawn():
         names, n, levels = ("a", "b"), 50, (2, 2)
 
     noise = Recorder(1)
-    with pytest.raises(DataError, match=says("hiding-rows-needs-memory")):
+    with raises_code(DataError, "hiding-rows-needs-memory"):
         discover(object.__new__(Elsewhere), "lapmech", {"neighbours": ADDED}, noise=noise)
     assert noise.calls == []

@@ -56,7 +56,7 @@ def test_sweeps_and_drafts_take_samples(printed, tmp_path):
             "discover --sample clinics",
             says("which-samples-there-are", names="clinic, survey, sensors"),
         ),
-        ("discover --sample clinic --csv t.csv", says("name-of-sample")),
+        ("discover --sample clinic --csv t.csv", says("data-source")),
         (
             "schema --sample clinics",
             says("which-samples-there-are", names="clinic, survey, sensors"),

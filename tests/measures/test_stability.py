@@ -19,7 +19,7 @@ from privcore.graphs import PDAG
 from privcore.privacy.mechanisms import SimulatedNoise
 from privcore.storage.external import ExternalCounts
 from tests.examples import examples
-from tests.messages import begins, outside, reads, says, shows
+from tests.messages import begins, outside, raises_code, reads, says, shows
 
 
 def table(**columns):
@@ -231,7 +231,7 @@ def test_a_half_that_cannot_be_run_is_said():
     rare = np.eye(1, 400, dtype=np.int64)[0]
     # One half has the only row of a level, so that the other has a constant column.
     data = table(a=rng.integers(0, 2, 400), b=rng.integers(0, 2, 400), rare=rare)
-    with pytest.raises(DataError, match=says("no-half-could-be-run", reason="Column 'rare'")):
+    with raises_code(DataError, "no-half-could-be-run", reason="Column 'rare'"):
         judge(data, discover(data, "notears"), runs=4)
     rare = (np.arange(400) < 4).astype(np.int64)
     data = table(a=rng.integers(0, 2, 400), b=rng.integers(0, 2, 400), rare=rare)
@@ -264,5 +264,5 @@ def test_what_cannot_be_judged_is_refused_in_one_sentence():
         judge(data, result, runs=1)
     with pytest.raises(DataError, match=says("too-few-rows-to-halve", rows=3, least=4)):
         judge(table(a=np.array([0, 1, 1]), b=np.array([1, 0, 1])), result, runs=2)
-    with pytest.raises(DataError, match=says("halved-in-memory")):
+    with raises_code(DataError, "halved-in-memory"):
         halves(object.__new__(type("Rows", (ExternalCounts,), {"n": 10})), SimulatedNoise(0))

@@ -100,7 +100,7 @@ class ProvenRounds:
     def choose(self, node: int, candidates: list[Candidate], order: int) -> list[Candidate]:
         """Choose how many candidates to remove, and then which; returns the chosen candidates."""
         if self.rounds == self.planned:
-            raise BudgetError("All rounds that the budget pays for are used up.")
+            raise BudgetError("all-rounds-budget-pays-used-up")
         self.rounds += 1
         charge = self._charge(self._number)
         quality = self.utilities.counts(candidates)
@@ -199,7 +199,7 @@ class PublishedRounds:
         Each selection by q₁ costs ε₁/β̂. Returns the chosen candidates.
         """
         if self.rounds == _PARTS // 2:
-            raise BudgetError("The budget is used up.")
+            raise BudgetError("budget-used-up")
         self.rounds += 1
         quality = self.utilities.counts(candidates)
         count = select(quality, self._part, self._run.noise, "exponential")

@@ -107,10 +107,7 @@ def check_rows(run: Run[GraphParameters]) -> None:
     """Raise DataError if there are fewer rows than columns; both numbers are public."""
     n, p = run.source.n, len(run.source.names)
     if n < p:
-        raise DataError(
-            f"There are {n:,} rows for {p} columns, but least squares needs at least one row "
-            "per column; add rows or leave columns out."
-        )
+        raise DataError("too-few-rows", rows=n, columns=p)
 
 
 def check_finite(numbers: Matrix) -> None:
@@ -118,9 +115,7 @@ def check_finite(numbers: Matrix) -> None:
     files.
     """
     if not np.isfinite(numbers).all():
-        raise DataError(
-            "Some values are infinite or not numbers; leave out these rows, or replace the values."
-        )
+        raise DataError("values-not-finite")
 
 
 def check_columns(names: tuple[str, ...], sigma: Matrix) -> None:
@@ -128,17 +123,12 @@ def check_columns(names: tuple[str, ...], sigma: Matrix) -> None:
     variances = np.diag(sigma)
     for name, variance in zip(names, variances, strict=True):
         if variance <= _CONSTANT:
-            raise DataError(
-                f"Column {short(name)!r} has the same value in every row; leave it out."
-            )
+            raise DataError("column-constant", constant=short(name))
     deviations = np.sqrt(variances)
     values, vectors = np.linalg.eigh(sigma / np.outer(deviations, deviations))
     if values[0] < _COLLINEAR:
         worst = names[int(np.argmax(np.abs(vectors[:, 0])))]
-        raise DataError(
-            f"Column {short(worst)!r} is a linear combination of others, so the weights are not "
-            "unique; leave this column out."
-        )
+        raise DataError("collinear-column", worst=short(worst))
 
 
 class Watching:
@@ -196,8 +186,7 @@ def descend(
 def too_small(run: Run[PrivateParameters]) -> ParameterError:
     """The error for an ε so small that the noise would exceed even a single gradient."""
     return ParameterError(
-        f"epsilon is {run.parameters.epsilon:g}, too small for even one step: the noise would "
-        f"exceed the largest gradient of {run.source.n:,} rows; raise epsilon."
+        "epsilon-too-small-even-one-step", epsilon=run.parameters.epsilon, n=run.source.n
     )
 
 

@@ -104,10 +104,7 @@ def largest_count(schedule: Schedule, epsilon: float, first: float) -> int:
     while fits(high):
         low, high = high, 2 * high
         if high > _MOST_STEPS:
-            raise ParameterError(
-                "More than ten million iterations would fit into the budget; raise the first "
-                "iteration's epsilon."
-            )
+            raise ParameterError("too-many-iterations")
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if fits(middle) else (low, middle)
@@ -230,8 +227,12 @@ def _published_budgets(run: Run[CurateScoreParameters]) -> list[float]:
         what = "less than one gradient" if total < 1 else f"more than {_MOST:,} gradients"
         change = "raise epsilon or lower" if total < 1 else "lower epsilon or raise"
         raise ParameterError(
-            f"epsilon {epsilon:g} pays for {what} if the {parameters.schedule} schedule starts at "
-            f"{first:g}; {change} first-epsilon."
+            "epsilon-pays-if-schedule-starts",
+            epsilon=epsilon,
+            what=what,
+            schedule=parameters.schedule,
+            first=first,
+            change=change,
         )
     return [float(charge) for charge in budgets(parameters.schedule, first, total)]
 

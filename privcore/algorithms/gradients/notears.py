@@ -183,10 +183,7 @@ def fit_on_moments(run: Run[MomentNotearsParameters]) -> Outcome:
     check_finite(moments)
     released = release_moments(moments, n, radius, parameters.epsilon, parameters.delta, run.noise)
     if released.scale > radius * radius:
-        raise ParameterError(
-            f"epsilon is {parameters.epsilon:g}, too small for {n:,} rows: the noise would exceed "
-            "the largest second moment; raise epsilon."
-        )
+        raise ParameterError("epsilon-too-small-rows", epsilon=parameters.epsilon, n=n)
     recorder = common.Recorder(run.keep_trace)
     recorder.add(
         Step(0, -1, -1, (), "release", nan, released.scale, nan, nan, False, parameters.epsilon, 1)

@@ -74,10 +74,7 @@ def acyclicity(weights: Matrix) -> tuple[float, Matrix]:
         gradient = np.asarray(exponential.T * 2 * weights)
     value = float(np.trace(exponential)) - len(weights)
     if not (np.isfinite(value) and np.isfinite(gradient).all()):
-        raise WeightsTooLarge(
-            "The weights grew so large that the acyclicity constraint overflows; bring the columns "
-            "to similar scales, or raise the sparsity penalty."
-        )
+        raise WeightsTooLarge("weights-overflow")
     # Rounding may make a sum of non-negative terms negative.
     return max(value, 0.0), gradient
 

@@ -53,8 +53,7 @@ def planned(run: Run[MomentSearchParameters]) -> Plan:
     source, parameters = run.source, run.parameters
     if len(source.names) > MOST_COLUMNS:
         raise ParameterError(
-            "Moment search reports on every pair of columns, and the table has "
-            f"{len(source.names):,} columns; keep at most {MOST_COLUMNS:,} of them."
+            "too-many-columns-for-search", number=len(source.names), most_columns=MOST_COLUMNS
         )
     if run.like is not None:
         return plan_like(source.n, cast(ReleasedNumbers, run.like), parameters)

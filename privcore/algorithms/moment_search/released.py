@@ -149,7 +149,9 @@ class ReleasedNumbers:
         ours, theirs = (k.measurements[:-1] if k.form == "lines" else () for k in (self, other))
         counts = (_plain(tuple(m.values for m in shared)) for shared in (ours, theirs))
         if _plain(self.units) != _plain(other.units) or next(counts) != next(counts):
-            raise DataError(_OTHER_POINTS if self.form == "sums" else _OTHER_UNITS)
+            raise DataError(
+                "other-cut-points" if self.form == "sums" else "different-units-of-files"
+            )
         return ours
 
     def _with(self, measurements: tuple[Measurement, ...], noise: float) -> ReleasedNumbers:
@@ -183,16 +185,6 @@ class ReleasedNumbers:
         squares = last.variance[-1] / last.variance[0]
         noisy = {"noisy": last.values.tolist(), "sigma": self.noise, "squares": float(squares)}
         return {"n": self.n, **units, **noisy, "mean_share": mean_share}
-
-
-_OTHER_POINTS = (
-    "The numbers in the files were cut into levels at different points, which depend on each "
-    "release; make the second release like the first (`release --like FILE`)."
-)
-_OTHER_UNITS = (
-    "The files hold moments in different units, as each release has its own; make the second "
-    "release like the first (`release --like FILE`)."
-)
 
 
 def released_table(n: int, measurement: Measurement, scale: float) -> ReleasedNumbers:
@@ -386,9 +378,7 @@ def read_released(document: Any) -> ReleasedNumbers:
     try:
         return _FORMS[document["form"]](document)
     except (KeyError, TypeError, ValueError, OverflowError, AttributeError):
-        raise DataError(
-            "The release file is not complete, or its numbers are out of range; get the original."
-        ) from None
+        raise DataError("release-file-not-complete-numbers-out") from None
 
 
 def pool(parts: Sequence[ReleasedNumbers], *, same_rows: bool) -> ReleasedNumbers:
@@ -400,14 +390,8 @@ def pool(parts: Sequence[ReleasedNumbers], *, same_rows: bool) -> ReleasedNumber
     whole = parts[0]
     for other in parts[1:]:
         if (whole.form, whole.levels) != (other.form, other.levels):
-            raise DataError(
-                "The files differ in the kind of release or in the levels of the columns; give "
-                "files of the same kind with the same levels."
-            )
+            raise DataError("files-differ-in-kind-of-release")
         if same_rows and whole.n != other.n:
-            raise DataError(
-                f"The files were made from {whole.n:,} and {other.n:,} rows, so the files do not "
-                "cover the same rows; combine these files as releases from different sites."
-            )
+            raise DataError("files-of-other-rows", rows=whole.n, other=other.n)
         whole = whole.same_rows(other) if same_rows else whole.other_rows(other)
     return whole

@@ -159,8 +159,5 @@ def checked_rows(n: int, rate: float) -> int:
     """
     rows = int(n * rate)
     if rows < 2:
-        raise ParameterError(
-            f"The sub-sampling rate {rate:g} leaves {rows} of {n} rows; raise the rate to "
-            "keep at least 2 rows."
-        )
+        raise ParameterError("sub-sampling-rate-leaves-of-rows", rate=rate, rows=rows, n=n)
     return rows

@@ -181,7 +181,9 @@ class Algorithm:
     def __post_init__(self) -> None:
         for wrong, sentence in self._faults():
             if wrong:
-                raise ParameterError(f"The algorithm {self.name!r} {sentence}.")
+                raise ParameterError(
+                    "algorithm-wrongly-declared", name=self.name, sentence=sentence
+                )
 
     def _faults(self) -> Iterator[tuple[bool, str]]:
         """Conditions that a declaration must not meet, each with the end of an error message."""

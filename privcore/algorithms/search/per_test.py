@@ -72,10 +72,7 @@ def corrected(run: Run[PerTestParameters], measure: Measure, noise_variance: flo
         or not measure.score.corrects_ties
     ):
         known = [name for name, score in SCORES.items() if score.corrects_ties]
-        raise ParameterError(
-            "The threshold correction needs a rank score in space z: choose the score "
-            f"{', '.join(known[:-1])} or {known[-1]} and space z, or correction none."
-        )
+        raise ParameterError("correction-needs-z", choices=", ".join(known[:-1]), known=known[-1])
     p = len(run.source.names)
     scale = up(2 * p / down(SHARE * run.parameters.epsilon))
     spread = []
@@ -118,10 +115,7 @@ def measure_of(parameters: ScoreParameters) -> Measure:
     base, _, kind = name.rpartition("-")
     if kind == "votes":
         if parameters.calibration == "published":
-            raise ParameterError(
-                f"No paper publishes the score {name}; choose kendall, spearman or {base}-median, "
-                "or the proven calibration."
-            )
+            raise ParameterError("no-paper-publishes-score", name=name, base=base)
         return VoteMeasure(base, parameters.blocks, level)
     if kind == "median":
         SmoothMedian.proven(1.0, parameters.delta)  # Refuses δ = 0 before anything is spent.

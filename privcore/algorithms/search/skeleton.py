@@ -198,7 +198,7 @@ def search_skeleton(
                     continue
                 try:
                     if tests == limit:
-                        raise BudgetError("The test limit is reached.", "work")
+                        raise BudgetError("test-limit-reached", reason="work")
                     independent = decision.independent(x, y, conditioning_set)
                 except BudgetError as error:
                     stopped = error.reason

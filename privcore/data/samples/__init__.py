@@ -109,7 +109,5 @@ def is_sample(content: bytes) -> bool:
 def get_sample(name: str) -> Sample:
     """The sample called `name`; raises ParameterError if there is none."""
     if name not in SAMPLES:
-        raise ParameterError(
-            f"There is no sample {short(name)!r}; choose one of {', '.join(SAMPLES)}."
-        )
+        raise ParameterError("no-such-sample", name=short(name), choices=", ".join(SAMPLES))
     return SAMPLES[name]

@@ -69,12 +69,7 @@ def is_built_in(dataset: Described) -> bool:
 def check_may_be_sent(dataset: Described, confirmation: str = "") -> None:
     """Raises ReleaseError for the user's own table, unless the confirmation is typed exactly."""
     if not is_built_in(dataset) and confirmation != CONFIRMATION:
-        raise ReleaseError(
-            "A page of this table would show results computed from its exact rows: make a page "
-            "of a release instead (search-again RELEASE --html FILE, or verify CERTIFICATE --html "
-            f'FILE), or type --explored "{CONFIRMATION}" to make a page that is marked as '
-            "exploration."
-        )
+        raise ReleaseError("page-of-exact-rows", confirmation=CONFIRMATION)
 
 
 @dataclass(frozen=True)

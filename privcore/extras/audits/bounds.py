@@ -59,9 +59,6 @@ def _wilson(hits: Vector, runs: int, quantile: float) -> tuple[Vector, Vector]:
 
 def _check(hits: int, runs: int, alpha: float) -> None:
     if not (0 <= hits <= runs and runs >= 1):
-        raise ParameterError(
-            f"{hits} hits in {runs} runs are impossible; give at least one run, and no more hits "
-            "than runs."
-        )
+        raise ParameterError("hits-in-runs-impossible", hits=hits, runs=runs)
     if not 0 < alpha < 1:
-        raise ParameterError(f"The error probability is {alpha}; it must be between 0 and 1.")
+        raise ParameterError("error-probability-out-of-range", alpha=alpha)

@@ -43,7 +43,7 @@ def get_audit(kind: Kind, name: str) -> AuditCase:
     known = _BY_KIND[kind]
     if name not in known:
         raise ParameterError(
-            f"There is no audited {_NOUNS[kind]} {short(name)!r}; choose one of {', '.join(known)}."
+            "no-such-audited", nouns=_NOUNS[kind], name=short(name), choices=", ".join(known)
         )
     return known[name]
 
@@ -53,9 +53,7 @@ def find_audit(name: str) -> AuditCase:
     for known in _BY_KIND.values():
         if name in known:
             return known[name]
-    raise ParameterError(
-        f"There is no audit {short(name)!r}; choose one from the list on the Audit page."
-    )
+    raise ParameterError("no-such-audit", name=short(name))
 
 
 def audits_of_rows(rows: int) -> list[AuditCase]:
@@ -67,8 +65,7 @@ def audits_of_rows(rows: int) -> list[AuditCase]:
     if not cases:
         known = sorted({case.rows for case in all_proven()})
         raise ParameterError(
-            f"There is no audit for a person with {short(rows)} rows; choose one of these numbers "
-            f"of rows: {', '.join(map(str, known))}."
+            "no-such-audit-for-a-person-with", rows=short(rows), choices=", ".join(map(str, known))
         )
     return cases
 

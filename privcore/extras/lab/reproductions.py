@@ -224,9 +224,7 @@ def _mean(held: Sequence[Any]) -> Mean:
 def shipped(name: str) -> Shipped:
     """Read the shipped result of an item; raises ParameterError if there is no such item."""
     if name not in NAMES:
-        raise ParameterError(
-            f"There is no reproduction {short(name)!r}; choose one of {', '.join(NAMES)}."
-        )
+        raise ParameterError("no-such-reproduction", name=short(name), choices=", ".join(NAMES))
     return read(FOLDER / f"{name}.json")
 
 

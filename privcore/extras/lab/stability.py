@@ -261,7 +261,7 @@ def judge(
         except DataError as error:
             refused.append(str(error))
     if not halved:
-        raise DataError(f"The algorithm cannot run on half of the rows: {refused[0]}")
+        raise DataError("no-half-could-be-run", reason=refused[0])
     return Stability(result.graph, rolled, tuple(halved), tuple(refused))
 
 
@@ -271,10 +271,7 @@ def halves(source: Source, noise: NoiseSource) -> tuple[Source, Source]:
     Raises DataError for fewer than 4 rows, and for rows that are not in memory.
     """
     if source.n < _FEWEST_ROWS:
-        raise DataError(
-            f"The table has {source.n} rows, but halving needs at least {_FEWEST_ROWS}; use more "
-            "rows."
-        )
+        raise DataError("table-rows-but-halving-needs-least", n=source.n, fewest_rows=_FEWEST_ROWS)
     return source.halved(noise)
 
 

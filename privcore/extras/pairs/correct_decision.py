@@ -50,7 +50,7 @@ def laplace_interval(value: float, scale: float, level: float = 0.95) -> tuple[f
     Raises ParameterError unless 0 ≤ level < 1.
     """
     if not 0 <= level < 1:
-        raise ParameterError(f"The level of an interval is {level}; it must be from 0 to below 1.")
+        raise ParameterError("level-of-interval-out-of-range", level=level)
     half = -scale * math.log1p(-level)
     return value - half, value + half
 

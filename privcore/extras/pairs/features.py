@@ -69,11 +69,10 @@ def _series(width: float, reach: float, tolerance: float) -> tuple[float, int]:
     """The period P and the last frequency K ≥ 1 of the series."""
     if not (0 < reach < math.inf and LEAST_WIDTH * reach <= width < math.inf):
         raise ParameterError(
-            f"The kernel width is {width}; on [−{reach:g}, {reach:g}] it must be a finite number "
-            f"of at least {LEAST_WIDTH * reach:g}."
+            "kernel-width", width=width, reach=reach, least_width=LEAST_WIDTH * reach
         )
     if not 0 < tolerance < 1:
-        raise ParameterError(f"The tolerance is {tolerance}; it must be between 0 and 1.")
+        raise ParameterError("tolerance-out-of-range", tolerance=tolerance)
     # 2q/(1 − q) = tolerance/2 at q = tolerance/(4 + tolerance).
     period = 2 * reach + width * math.sqrt(2 * math.log1p(4 / tolerance))
     last = math.ceil(-float(ndtri(tolerance / 4)) * period / (2 * math.pi * width))

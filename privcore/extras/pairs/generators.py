@@ -118,9 +118,7 @@ GENERATORS: tuple[str, ...] = tuple(PARAMETERS)
 def generator_parameters(kind: str) -> tuple[Parameter, ...]:
     """The parameters of a generator; raises ParameterError if there is no such generator."""
     if kind not in PARAMETERS:
-        raise ParameterError(
-            f"There is no generator {short(kind)!r}; choose one of {', '.join(GENERATORS)}."
-        )
+        raise ParameterError("no-such-generator", name=short(kind), choices=", ".join(GENERATORS))
     return PARAMETERS[kind]
 
 
@@ -191,7 +189,7 @@ class PairGenerator:
         rows, generator = check_rows(rows), check_seed(seed)
         if not LEAST_ROWS <= rows <= MOST_ROWS:
             raise ParameterError(
-                f"rows is {rows:,}; for a pair it must be from {LEAST_ROWS} to {MOST_ROWS:,}."
+                "rows-of-pair-out-of-range", rows=rows, least_rows=LEAST_ROWS, most_rows=MOST_ROWS
             )
         chosen = self.parameters
         cause = _causes(chosen["cause_law"], rows, generator)

@@ -64,10 +64,10 @@ def infer(
     """
     values = check_parameters(parameters or {})
     if seed is not None and noise is not None:
-        raise ParameterError("Give either a seed or a noise source, not both.")
+        raise ParameterError("seed-and-noise")
     source = noise if seed is None else SimulatedNoise(seed)
     if source is None:
-        raise ParameterError("An inference needs a seed, or a noise source.")
+        raise ParameterError("inference-needs-seed-noise-source")
     start = time.perf_counter()
     with one_thread():
         prepared = Prepared(pair, _split(pair, values, source), values)

@@ -47,15 +47,10 @@ class Pair:
         if self.x.shape != self.y.shape or self.x.ndim != 1:
             raise ValueError("both variables must have one value per record")
         if self.n < LEAST_ROWS:
-            raise DataError(
-                f"There are {self.n} rows; to infer a direction, give at least {LEAST_ROWS}: half "
-                "of them to fit regressions and half to test."
-            )
+            raise DataError("too-few-rows-of-pair", n=self.n, least_rows=LEAST_ROWS)
         for name, values in zip(self.names, (self.x, self.y), strict=True):
             if not (np.abs(values) <= 1).all():
-                raise DataError(
-                    f"Column {short(name)!r} has values that are not finite numbers; correct them."
-                )
+                raise DataError("column-values-not-finite-numbers", name=short(name))
             values.flags.writeable = False
 
     @property
@@ -79,9 +74,7 @@ class Pair:
         scaled, clipped = [], 0
         for name, column, (low, high) in zip(names, values, bounds, strict=True):
             if not -np.inf < low < high < np.inf:
-                raise DataError(
-                    f"Column {short(name)!r} needs a lower bound below its upper bound."
-                )
+                raise DataError("bounds-crossed", name=short(name))
             clipped += int(((column < low) | (column > high)).sum())
             # Halves, so that the widest bounds do not overflow.
             position = (np.clip(column, low, high) / 2 - low / 2) / (high / 2 - low / 2)
@@ -99,14 +92,15 @@ class Pair:
         """
         for name in (x, y):
             if name not in dataset.names:
-                raise DataError(f"The data have no column {short(name)!r}; correct the name.")
+                raise DataError("no-such-column-of-pair", name=short(name))
         if dataset.unit.rows > 1:
             raise DataError(
-                f"The guarantee for a direction protects one row, but one {dataset.unit.noun} has "
-                f"up to {dataset.unit.rows:,} rows; keep one row per {dataset.unit.noun}."
+                "guarantee-direction-protects-one-row-but",
+                noun=dataset.unit.noun,
+                rows=dataset.unit.rows,
             )
         if x == y:
-            raise DataError(f"Both variables are column {short(x)!r}; choose two columns.")
+            raise DataError("both-variables-one-column", name=short(x))
         at = [dataset.names.index(name) for name in (x, y)]
         taken = Dataset(
             dataset.name,
@@ -117,10 +111,7 @@ class Pair:
         )
         constant = constant_columns(taken)
         if constant:
-            raise DataError(
-                f"Column {short(constant[0])!r} has the same value in every row; choose another "
-                "column."
-            )
+            raise DataError("variable-of-pair-constant", constant=short(constant[0]))
         read = [
             _numbers(column, codes)
             for column, codes in zip(taken.columns, taken.values, strict=True)
@@ -150,12 +141,8 @@ def _numbers(column: Column, values: NDArray[Any]) -> tuple[Vector, Bounds]:
         return np.asarray(values, dtype=np.float64), column.bounds
     name = short(column.name)
     if column.kind == "nominal":
-        raise DataError(
-            f"Column {name!r} is nominal; choose a column of numbers, or declare it continuous."
-        )
+        raise DataError("column-is-nominal", name=name)
     if not is_numeric(column):
-        raise DataError(
-            f"Column {name!r} has levels that are not numbers; choose a column of numbers."
-        )
+        raise DataError("levels-not-numbers", name=name)
     levels = np.array([number_of(level) for level in column.levels], dtype=np.float64)
     return levels[values], (float(levels.min()), float(levels.max()))

@@ -186,8 +186,11 @@ def check_parameters(stated: Mapping[str, Any]) -> dict[str, Any]:
         offered = dict(parameter.limited).get(values["calibration"], parameter.choices)
         if chosen is not None and offered and chosen not in offered:
             raise ParameterError(
-                f"{parameter.option} {chosen} is not available with the {values['calibration']} "
-                f"calibration; choose one of {', '.join(offered)}."
+                "not-in-calibration",
+                option=parameter.option,
+                chosen=chosen,
+                value=values["calibration"],
+                choices=", ".join(offered),
             )
     if values["protects"] is None:
         values["protects"] = "test" if published else "both"

@@ -62,8 +62,7 @@ class Prepared:
         for name, used in self.settings.items():
             if values[name] != used:
                 raise ParameterError(
-                    f"{name.replace('_', '-')} is {values[name]:g}, but the regressions were "
-                    f"fitted with {used:g}; fit them again."
+                    "prepare-again", name=name.replace("_", "-"), values=values[name], used=used
                 )
         return values
 

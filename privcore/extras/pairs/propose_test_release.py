@@ -69,12 +69,9 @@ def release_threshold(epsilon: float, delta: float) -> float:
     Raises ParameterError unless 0 < ε < ∞ and 0 < δ < 1.
     """
     if not 0 < epsilon < math.inf:
-        raise ParameterError(f"The ε of a release is {epsilon}; it must be a number above 0.")
+        raise ParameterError("epsilon-of-release-out-of-range", epsilon=epsilon)
     if not 0 < delta < 1:
-        raise ParameterError(
-            "Propose-test-release needs a delta above 0 and below 1; raise delta, or choose the "
-            "score iqr."
-        )
+        raise ParameterError("propose-test-release-needs-delta")
     return 1 - math.log(delta) / epsilon
 
 

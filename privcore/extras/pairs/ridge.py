@@ -83,12 +83,10 @@ def residual_shift(
     if calibration == "proven":
         return min(4 * (1 + 1 / math.sqrt(2 * penalty)) / (count * penalty), 2.0)
     if penalty > 1:
-        raise ParameterError(
-            f"The ridge penalty is {penalty:g}; the published bound needs a penalty of at most 1."
-        )
+        raise ParameterError("ridge-penalty-too-small", penalty=penalty)
     return 8 / (count * penalty * math.sqrt(penalty))
 
 
 def _check(penalty: float) -> None:
     if not 0 < penalty < math.inf:
-        raise ParameterError(f"The ridge penalty is {penalty}; it must be a number above 0.")
+        raise ParameterError("penalty-not-positive", penalty=penalty)

@@ -52,8 +52,7 @@ def test_sensitivity(score: str, m: int, calibration: str) -> float:
     known = _SENSITIVITIES.get(calibration, {})
     if score not in known:
         raise ParameterError(
-            f"The {calibration} calibration has no sensitivity for the score {score}; choose "
-            f"another calibration or score."
+            "calibration-no-sensitivity-score", calibration=calibration, score=score
         )
     return known[score](m)
 
@@ -154,5 +153,5 @@ def _root(blocks: Iterable[tuple[Matrix, Matrix]]) -> float:
 
 def _check_count(m: int) -> int:
     if m < 2:
-        raise ParameterError(f"A score needs at least 2 test records, not {m}; use more rows.")
+        raise ParameterError("score-needs-least-2-test-records", m=m)
     return m

@@ -45,8 +45,7 @@ def training_sensitivity(
     }
     if (score, calibration) not in known:
         raise ParameterError(
-            f"The {calibration} calibration has no sensitivity of {score} to training records; "
-            "choose another score or calibration."
+            "no-sensitivity-to-training-records", calibration=calibration, score=score
         )
     return known[score, calibration]
 
@@ -70,12 +69,9 @@ def stable_threshold(epsilon: float, delta: float) -> float:
     Raises ParameterError unless ε > 0 and 0 < δ < 1.
     """
     if not 0 < epsilon < math.inf:
-        raise ParameterError(f"The ε of a release is {epsilon}; it must be a number above 0.")
+        raise ParameterError("epsilon-of-release-out-of-range", epsilon=epsilon)
     if not 0 < delta < 1:
-        raise ParameterError(
-            "If only training records are protected, rank scores need a delta above 0 and below "
-            "1; raise delta, or choose the score hsic-root."
-        )
+        raise ParameterError("if-training-records-protected-rank-scores")
     return -math.log(delta) / epsilon
 
 

@@ -67,17 +67,14 @@ def markov_equivalents(cpdag: PDAG, most: int = MOST) -> list[tuple[Edge, ...]]:
         if not graph.undirected:
             members.append(tuple(sorted(graph.directed)))
             if len(members) > most:
-                raise ParameterError(
-                    f"More than {most} DAGs belong to this graph; choose a graph with fewer "
-                    "undirected edges."
-                )
+                raise ParameterError("too-many-dags", limit=most)
             continue
         i, j = min(graph.undirected)
         for arrow in ((i, j), (j, i)):
             graph_with = PDAG(graph.nodes, graph.directed | {arrow}, graph.undirected - {(i, j)})
             waiting.append(apply_meek_rules(graph_with))
     if any(not _is_member(edges, cpdag) for edges in members):
-        raise ParameterError("The graph is not the CPDAG of any DAG; give the CPDAG of a DAG.")
+        raise ParameterError("no-cpdag")
     return sorted(members)
 
 
@@ -103,9 +100,7 @@ def equivalence_class(structure: str) -> EquivalenceClass:
         cpdag = cpdag_of_names(nodes, network.edges)
         dag = tuple((nodes.index(a), nodes.index(b)) for a, b in network.edges)
     else:
-        raise ParameterError(
-            f"There is no structure {structure!r}; choose one of {', '.join(STRUCTURES)}."
-        )
+        raise ParameterError("no-such-structure", name=structure, choices=", ".join(STRUCTURES))
     members = tuple(markov_equivalents(cpdag))
     return EquivalenceClass(
         cpdag=cpdag,

@@ -585,7 +585,7 @@ def get_term(name: str) -> Term:
     """The term called `name`; raises ParameterError if there is none."""
     terms = glossary()
     if name not in terms:
-        raise ParameterError(f"The glossary has no term {short(name)!r}; check the name.")
+        raise ParameterError("no-such-term", name=short(name))
     return terms[name]
 
 

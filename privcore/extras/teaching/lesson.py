@@ -31,7 +31,7 @@ class NumberAnswer:
         text = text.replace(",", ".") if "." not in text else text
         number = number_of(text)
         if number is None:
-            raise ParameterError(f"{short(answer)!r} is not a number; write a number such as 0.5.")
+            raise ParameterError("answer-not-a-number", answer=short(answer))
         return abs(number - self.value) <= self.tolerance
 
 
@@ -50,7 +50,7 @@ class ChoiceAnswer:
         """Whether `answer` is right; raises ParameterError for an answer that is not an option."""
         if answer not in self.options:
             raise ParameterError(
-                f"{short(answer)!r} is not an option; choose one of {', '.join(self.options)}."
+                "answer-is-none", answer=short(answer), choices=", ".join(self.options)
             )
         return answer == self.value
 
@@ -86,7 +86,7 @@ class Task:
         declared = {parameter.name: parameter for parameter in panel.parameters}
         unknown = [name for name in self.moves if name not in declared]
         if unknown:
-            raise ParameterError(f"The panel {panel.name} has no parameter {short(unknown[0])!r}.")
+            raise ParameterError("panel-no-parameter", name=panel.name, unknown=short(unknown[0]))
         first = [declared[name] for name in self.moves]
         rest = [replace(p, advanced=True) for p in panel.parameters if p.name not in self.moves]
         return replace(panel, parameters=(*first, *rest))

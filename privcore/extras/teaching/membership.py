@@ -75,9 +75,7 @@ def target_pair(n: int) -> TablePair:
     than 50 records.
     """
     if n < 50:
-        raise ParameterError(
-            f"With {n} records, the target's record does not decide a test; give at least 50."
-        )
+        raise ParameterError("records-target-record-not-decide-test", n=n)
     # Each extra record adds about 3/√n, and the target's up to 6/√n on D.
     start = max(0, floor((z_threshold(LEVEL) * sqrt(n) - 6) / 3))
     pairs = [turned((False,), n, extra=(start + k,)) for k in range(10)]

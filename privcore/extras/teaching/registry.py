@@ -51,7 +51,5 @@ PANELS: dict[str, Panel] = {panel.name: panel for panel in _ALL}
 def get_panel(name: str) -> Panel:
     """The panel called `name`; raises ParameterError if there is none."""
     if name not in PANELS:
-        raise ParameterError(
-            f"There is no panel {short(name)!r}; choose one of {', '.join(PANELS)}."
-        )
+        raise ParameterError("no-such-panel", name=short(name), choices=", ".join(PANELS))
     return PANELS[name]

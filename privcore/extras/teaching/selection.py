@@ -50,7 +50,7 @@ def selection_probabilities(
     """
     u = np.asarray(utilities, dtype=np.float64)
     if u.size == 0 or not np.isfinite(u).all():
-        raise ParameterError("Give at least one utility; all utilities must be finite numbers.")
+        raise ParameterError("give-least-one-utility")
     a = np.exp(epsilon * (u - u.max()) / 2)
     nodes, weights = np.polynomial.legendre.leggauss(u.size // 2 + 1)
     t, w = (nodes + 1) / 2, weights / 2

@@ -85,10 +85,10 @@ def sensitivity_playground(
     n = len(rows)
     if not ROWS[0] <= n <= ROWS[1]:
         raise ParameterError(
-            f"The table has {counted(n, 'row')}; give from {ROWS[0]} to {ROWS[1]} rows."
+            "rows-of-panel-out-of-range", counted=counted(n, "row"), rows=ROWS[0], rows2=ROWS[1]
         )
     if changed_row not in range(n):
-        raise ParameterError(f"There is no such record; choose a record from 1 to {n}.")
+        raise ParameterError("no-such-record", n=n)
     table = Playground(tuple(map(_record, rows)), int(changed_row), _record(replacement))
     after = list(table.rows)
     after[table.changed] = table.replacement
@@ -126,9 +126,7 @@ def _record(values: Sequence[int]) -> Record:
     except (TypeError, ValueError, OverflowError):
         exact = False
     if not exact:
-        raise ParameterError(
-            f"A record has three whole numbers from 0 to {LEVELS - 1}; fill in x, y and z."
-        )
+        raise ParameterError("record-of-whole-numbers", levels=LEVELS - 1)
     return numbers[0], numbers[1], numbers[2]
 
 

@@ -50,9 +50,7 @@ def audited(variant: str, epsilon: float) -> SparseVectors:
     Raises ParameterError for an unknown variant.
     """
     if variant not in VARIANTS:
-        raise ParameterError(
-            f"There is no variant {variant!r}; choose one of {', '.join(VARIANTS)}."
-        )
+        raise ParameterError("no-such-variant", variant=variant, choices=", ".join(VARIANTS))
     case = MECHANISMS["sparse-vector"] if variant == CORRECT else PLANTED[variant]
     return cast(SparseVectors, case.make(epsilon, 0.0))
 

@@ -58,10 +58,7 @@ def release(
     """
     opened = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
     if "adds_to" in parameters:
-        raise ParameterError(
-            "adds_to is no argument: make a second release with like=FILE, and pool both files "
-            "with search_again."
-        )
+        raise ParameterError("adds-to-is-no-argument")
     earlier = None if like is None else read_release_file(like)
     if earlier is not None:
         parameters = {**earlier.parameters, **parameters}
@@ -102,8 +99,8 @@ def search_again(
         ParameterError: for an invalid parameter, or one that the releases fixed, such as epsilon.
     """
     if not files:
-        raise ParameterError("Give at least one release file.")
+        raise ParameterError("give-least-one-release-file")
     for name in SPENT:
         if name in parameters:
-            raise ParameterError(f"{name} was fixed by the release; leave it out.")
+            raise ParameterError("fixed-by-release-argument", name=name)
     return search_files([read_release_file(file, keys) for file in files], parameters, sites=sites)

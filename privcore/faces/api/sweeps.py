@@ -57,5 +57,5 @@ def sweep(
         same=same,
     )
     if plan.unused:
-        raise ParameterError(f"None of the algorithms has a parameter {short(plan.unused[0])!r}.")
+        raise ParameterError("none-of-algorithms-parameter", unused=short(plan.unused[0]))
     return pd.DataFrame(list(run_sweep(plan, workers=workers, scheduler=scheduler)))

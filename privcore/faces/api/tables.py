@@ -91,17 +91,12 @@ def read_table(
     if rows_per_unit is not None:
         raw = raw.answered("persons")
     if unit is None and rows_per_unit not in (None, 1):
-        raise ParameterError(
-            "rows_per_unit needs unit, the column that identifies each row's person; give both."
-        )
+        raise ParameterError("rows-per-unit-needs-unit-column")
     for sentence in raw.sentences:
         warnings.warn(sentence, UserWarning, stacklevel=2)
     if unit is not None:
         if rows_per_unit is None:
-            raise ParameterError(
-                f"The maximum number of rows per {short(noun_of(unit))} is not stated; give "
-                "rows_per_unit, such as 5."
-            )
+            raise ParameterError("maximum-number-of-rows-per-not", noun_of=short(noun_of(unit)))
         raw = bounded(raw, unit, ROWS_PER_UNIT.parse(rows_per_unit)).table
     if schema is None:
         # The author of a data frame has already chosen its columns.
@@ -119,8 +114,9 @@ def read_table(
         absent = [column for column in columns if column not in raw.names]
         if absent:
             raise DataError(
-                f"There is no column {short(absent[0])!r}; the columns are "
-                f"{', '.join(short(column, 20) for column in raw.names)}."
+                "no-such-column-in-table",
+                absent=short(absent[0]),
+                choices=", ".join(short(column, 20) for column in raw.names),
             )
         wanted = [column for column in wanted if column.name in columns]
     return build_dataset(raw, wanted, name=name, missing=missing or "refuse")
@@ -206,4 +202,4 @@ def _bytes_of(path: Path | str) -> bytes:
             return stream.read(reading.MAX_BYTES + 1)
     except OSError as error:
         reason = error.strerror or "unknown cause"
-        raise DataError(f"{short(path)!r} cannot be read: {reason}.") from None
+        raise DataError("path-unreadable", path=short(path), reason_=reason) from None

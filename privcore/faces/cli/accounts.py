@@ -46,7 +46,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 def _run(options: argparse.Namespace) -> None:
     if bool(options.event) == (options.algorithm is not None):
-        raise ParameterError("Give either --event KIND:VALUE:COUNT or --algorithm NAME.")
+        raise ParameterError("give-either-event-kind")
     events, delta = _of_algorithm(options) if options.algorithm else _of_events(options)
     totals = side_by_side(events, delta)
     if options.json:
@@ -75,12 +75,9 @@ def _of_algorithm(options: argparse.Namespace) -> tuple[tuple[Event, ...], float
     parameters = parameters_of(options, algorithm)
     columns, rows = whole(options.columns, "columns"), whole(options.rows, "rows")
     if not 2 <= columns <= _WIDEST or rows < 2:
-        raise ParameterError(f"columns must be from 2 to {_WIDEST:,}, and rows at least 2.")
+        raise ParameterError("columns-or-rows-out-of-range", widest=_WIDEST)
     table = PublicColumns(tuple(f"X{i + 1}" for i in range(columns)), rows)
     events = planned_events(algorithm.name, parameters, table)
     if not events:
-        raise ParameterError(
-            f"With these settings {algorithm.name} has no plan that is fixed before the run; "
-            "choose other settings, or give the steps with --event."
-        )
+        raise ParameterError("proven-without-plan", name=algorithm.name)
     return events, float(checked_parameters(algorithm.name, parameters).get("delta", 0.0))

@@ -157,14 +157,14 @@ def _shape(options: argparse.Namespace) -> Shape:
 def _between(text: str, name: str, low: int, high: int) -> int:
     value = whole(text, name)
     if not low <= value <= high:
-        raise ParameterError(f"{name} is {value:,}; it must be from {low:,} to {high:,}.")
+        raise ParameterError("option-not-between", name=name, value=value, low=low, high=high)
     return value
 
 
 def _share(text: str) -> float:
     value = number_of(text)
     if value is None or not 0 < value <= 1:
-        raise ParameterError(f"f1 is {short(text)}; it must be above 0 and at most 1.")
+        raise ParameterError("f1-out-of-range", text=short(text))
     return value
 
 

@@ -26,18 +26,15 @@ def dashboard(engine: Path = Path(__file__).parents[2]) -> Path:
         script = engine.parent / place / "app.py"
         if (script.parent / "pages" / "discover.py").is_file():
             return script
-    raise ParameterError("The dashboard's files are missing; install causalveil again.")
+    raise ParameterError("app-files-missing")
 
 
 def _run(options: argparse.Namespace) -> None:
     port = whole_of(options.port)
     if port is None or not 1 <= port <= 65_535:
-        raise ParameterError(f"port is {short(options.port)}; it must be from 1 to 65,535.")
+        raise ParameterError("port-out-of-range", port=short(options.port))
     if find_spec("streamlit") is None or find_spec("plotly") is None:
-        raise ParameterError(
-            "The dashboard needs further packages; install them with "
-            '`pip install "causalveil[app]"`.'
-        )
+        raise ParameterError("install-app")
     script = dashboard()
     # Streamlit reads its settings from the working directory.
     os.chdir(script.parent)

@@ -204,9 +204,9 @@ def whole(text: str, name: str) -> int:
     """Parse a whole number from 0 to `MOST`; raises ParameterError for anything else."""
     number = whole_of(text)
     if number is None or number < 0:
-        raise ParameterError(f"{name} is {short(text)}; it must be a whole number, at least 0.")
+        raise ParameterError("option-no-whole-number", name=name, text=short(text))
     if number > MOST:
-        raise ParameterError(f"{name} is {short(text)}; it must be at most {MOST:,}.")
+        raise ParameterError("option-too-large", name=name, text=short(text), most=MOST)
     return number
 
 
@@ -238,24 +238,17 @@ def check_source(options: argparse.Namespace) -> None:
     If the source is --sample, the file of the sample is then stored as --csv (`take_sample`).
     """
     if sum(getattr(options, source) is not None for source in _SOURCES) != 1:
-        raise ParameterError(
-            "Give either --network NAME, --example NAME, --csv FILE, --sample NAME or --table PATH."
-        )
+        raise ParameterError("data-source")
     if options.schema is not None and all(getattr(options, file) is None for file in _FILES):
-        raise ParameterError("--schema is for --csv, --sample or --table; leave it out.")
+        raise ParameterError("schema-is-for-files")
     if options.unit is not None and options.csv is None and options.sample is None:
-        raise ParameterError(
-            "--unit does not work with --table; use --csv, which also reads Parquet files, or "
-            "bound the rows per person beforehand and give only --rows-per-unit."
-            if options.table is not None
-            else "--unit is for --csv or --sample; other data have one row for each person."
-        )
+        raise ParameterError("unit-is-for-csv" if options.table is None else "unit-with-table")
     if options.hide is not None and options.network is None:
-        raise ParameterError("--hide is for --network; leave columns of a file out with --drop.")
+        raise ParameterError("hide-is-for-networks")
     parameters = _given(options)
     if parameters and options.example is None:
         named = _options()[next(iter(parameters))].option
-        raise ParameterError(f"--{named} is for --example; leave it out.")
+        raise ParameterError("option-is-for-examples", named=named)
     take_sample(options)
 
 
@@ -287,19 +280,16 @@ def load_table(options: argparse.Namespace) -> ParquetTable:
     """Open the Parquet files of --table as one table, with its true graph if one is known."""
     schema, memory = stated_schema(options), _bytes_of(options.memory)
     if options.merge_rare is not None:
-        raise ParameterError("--merge-rare is for --csv; list the levels in a --schema.")
+        raise ParameterError("merge-rare-is-for-csv")
     if schema is None:
         if options.intervals == "none":
-            raise ParameterError("--table counts only levels; leave out --intervals none.")
+            raise ParameterError("counts-levels-alone")
         proposals = triage_parquet(options.table, intervals_of(options), memory=memory)
         schema = _proposed(proposals, options)
     else:
         _refuse_on_proposals(options)
         if options.intervals is not None:
-            raise ParameterError(
-                "--intervals cannot be combined with --table and --schema; give bins or cut "
-                "points in the schema."
-            )
+            raise ParameterError("intervals-cannot-combined-table-schema")
     table = open_parquet(options.table, schema, missing=options.missing or "refuse", memory=memory)
     return _with_truth(table, options)
 
@@ -308,7 +298,7 @@ def _bytes_of(text: str) -> int:
     """The memory limit in bytes; raises ParameterError unless it is 0.1 to 4096 GiB."""
     gibibytes = number_of(text)
     if gibibytes is None or not 0.1 <= gibibytes <= 4096:
-        raise ParameterError(f"memory is {short(text)}; it must be from 0.1 to 4096 GiB.")
+        raise ParameterError("memory-out-of-range", text=short(text))
     return int(gibibytes * 2**30)
 
 
@@ -322,10 +312,7 @@ def stated_schema(options: argparse.Namespace) -> list[ColumnSchema] | None:
     schema = read_schema(file_bytes(Path(options.schema)))
     for column in schema:
         if not column.has_domain:
-            raise DataError(
-                f"The schema states only the kind of column {short(column.name)!r}; give its "
-                "levels, bounds or cut points, or buy them with --buy-domain."
-            )
+            raise DataError("kind-alone", name=short(column.name))
     return schema
 
 
@@ -336,18 +323,13 @@ def stated_table(options: argparse.Namespace) -> StatedTable | None:
     """
     if options.buy_domain is None:
         if options.domain_delta is not None:
-            raise ParameterError("--domain-delta is for --buy-domain; leave it out.")
+            raise ParameterError("domain-delta-is-for-buy-domain")
         return None
     check_source(options)
     if options.csv is None or options.schema is None:
-        raise ParameterError(
-            "--buy-domain is for --csv with a --schema that lists the columns to use and the "
-            "kind of each; `schema --kinds` drafts one."
-        )
+        raise ParameterError("schema-for-csv")
     if options.intervals is not None:
-        raise ParameterError(
-            "--intervals cannot be combined with --buy-domain; give bins in the --schema."
-        )
+        raise ParameterError("intervals-cannot-combined-buy-domain")
     share, delta = SHARE.parse(options.buy_domain), OWN_DELTA.parse(options.domain_delta)
     path, truth = Path(options.csv), options.truth and Path(options.truth)
     schema = read_schema(file_bytes(Path(options.schema)))
@@ -408,10 +390,7 @@ def _refuse_on_proposals(options: argparse.Namespace) -> None:
     """Raises ParameterError if options that change proposals are given with a schema."""
     named = [option for option in _ON_PROPOSALS if vars(options).get(option) is not None]
     if named:
-        raise ParameterError(
-            f"--{named[0].replace('_', '-')} is for a file without --schema, as a schema already "
-            "lists the columns; leave the option out."
-        )
+        raise ParameterError("option-is-without-schema", named=named[0].replace("_", "-"))
 
 
 def _check_width(columns: int, options: argparse.Namespace) -> None:
@@ -447,8 +426,7 @@ def raw_table(options: argparse.Namespace) -> RawTable:
     bound = getattr(options, "rows_per_unit", None)
     if unit is not None and bound is None:
         raise ParameterError(
-            f"The maximum number of rows per {short(noun_of(unit))} is not stated; give "
-            "--rows-per-unit, such as 5."
+            "maximum-number-of-rows-per-not-stated-give", noun_of=short(noun_of(unit))
         )
     path = Path(options.csv)
     memory = getattr(options, "memory", None)
@@ -498,4 +476,4 @@ def file_bytes(path: Path) -> bytes:
         with path.open("rb") as file:
             return file.read(MAX_BYTES + 1)
     except (OSError, ValueError):
-        raise DataError(f"The file {short(path)!r} cannot be read; check its name.") from None
+        raise DataError("knowledge-file-unreadable", path=short(path)) from None

@@ -90,7 +90,7 @@ def _run(options: argparse.Namespace) -> None:
     for setting in options.set:
         name, equals, value = setting.partition("=")
         if not equals:
-            raise ParameterError(f"--set {short(setting)} is not NAME=VALUE.")
+            raise ParameterError("set-not-name-value", setting=short(setting))
         parameters[name.strip()] = value.strip()
     noise: NoiseSource = SecureNoise() if options.secure else SimulatedNoise(seed)
     result = infer(pair, parameters, noise=noise)
@@ -108,18 +108,18 @@ def _run(options: argparse.Namespace) -> None:
 def _pair(options: argparse.Namespace, data_seed: int) -> Pair:
     """The pair that the options select; raises ParameterError unless they select exactly one."""
     if (options.generator is None) == (options.csv is None):
-        raise ParameterError("Give either --generator NAME or --csv FILE.")
+        raise ParameterError("either-pair-source")
     parameters = {k: getattr(options, k) for k in _options() if getattr(options, k) is not None}
     if options.generator is not None:
         if options.x is not None or options.y is not None:
-            raise ParameterError("--x and --y are for --csv; leave them out.")
+            raise ParameterError("pair-options-are-for-csv")
         rows = whole(options.rows, "rows")
         return PairGenerator(options.generator, parameters).sample(rows, data_seed)
     if parameters:
         named = _options()[next(iter(parameters))].option
-        raise ParameterError(f"--{named} is for --generator; leave it out.")
+        raise ParameterError("option-is-for-generators", named=named)
     if options.x is None or options.y is None:
-        raise ParameterError("--csv needs --x COLUMN and --y COLUMN.")
+        raise ParameterError("pair-needs-columns")
     return Pair.from_dataset(_file(options), options.x, options.y)
 
 

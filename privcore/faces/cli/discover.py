@@ -129,7 +129,7 @@ def _run(options: argparse.Namespace) -> None:
         text_format(options.format)
     runs = None if options.stability is None else RUNS.parse(options.stability)
     if runs is not None and options.format is not None:
-        raise ParameterError("--format prints only the graph; leave out --format or --stability.")
+        raise ParameterError("format-prints-graph")
     _check_page(options)
     seed = whole(options.seed, "seed")
     data_seed = seed if options.data_seed is None else whole(options.data_seed, "data-seed")
@@ -207,14 +207,11 @@ def _check_page(options: argparse.Namespace) -> None:
     """Raises ParameterError for options that conflict with --html, or that need it."""
     if options.html is None:
         if options.explored is not None:
-            raise ParameterError("--explored is for --html; leave it out.")
+            raise ParameterError("explored-is-for-html")
         return
     for name in ("stability", "secure", "estimate", "buy_domain"):
         if getattr(options, name):
-            raise ParameterError(
-                f"--html shows runs with simulated noise at several ε; leave "
-                f"--{name.replace('_', '-')} out."
-            )
+            raise ParameterError("html-of-simulated-noise", name=name.replace("_", "-"))
 
 
 def _write_page(

@@ -53,7 +53,7 @@ def number(text: str, name: str) -> float:
     """Parse a number; raises ParameterError for any other text."""
     value = number_of(text)
     if value is None:
-        raise ParameterError(f"{name} is {short(text)}; it must be a number.")
+        raise ParameterError("option-no-number", name=name, text=short(text))
     return value
 
 

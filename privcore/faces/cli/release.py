@@ -97,10 +97,7 @@ def _release(options: argparse.Namespace) -> None:
     print_release(made, written, directory, ledger, options.budget_name)
 
 
-INTERRUPTED = ReleaseError(
-    "Interrupted; if the release was charged, the charge stays: `ledger list` shows it, and "
-    "`ledger certificates` lists the certificate, if there is one."
-)
+INTERRUPTED = ReleaseError("interrupted")
 
 
 def print_release(
@@ -126,14 +123,11 @@ def print_release(
         print(file_text(made.numbers), end="")
     if made.path is None:
         print(certificate_json(made.certificate), end="")
-        raise ReleaseError(
-            f"The release was made and charged, but nothing can be written to "
-            f"{short(directory, 200)!r} or next to the ledger; save the certificate that was "
-            "printed."
-        )
+        raise ReleaseError("save-certificate", directory=short(directory, 200))
     raise ReleaseError(
-        f"The release was made and charged, but the certificate cannot be written to "
-        f"{short(directory, 200)!r}; use the copy in {short(made.path, 200)!r}."
+        "release-made-charged-but-certificate-cannot",
+        directory=short(directory, 200),
+        path=short(made.path, 200),
     )
 
 
@@ -142,7 +136,7 @@ def _effect(options: argparse.Namespace) -> EffectPlan | None:
     if options.cause is None and options.outcome is None:
         return None
     if options.cause is None or options.outcome is None:
-        raise ParameterError("An effect needs --cause COLUMN and --outcome COLUMN.")
+        raise ParameterError("effect-needs-columns")
     return plan_of(options)
 
 
@@ -175,9 +169,7 @@ def release_directory(name: str) -> Path:
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except (OSError, ValueError):
-        raise ReleaseError(
-            f"The directory {short(name, 200)!r} cannot be created; name another one."
-        ) from None
+        raise ReleaseError("cannot-be-made", name=short(name, 200)) from None
     return directory
 
 

@@ -49,13 +49,10 @@ def _run(options: argparse.Namespace) -> None:
     shipped(options.name)
     papers = makers()
     if papers is None:
-        raise ParameterError(
-            f"{short(options.name)} needs benchmarks/papers, which is part of the source but not "
-            "of the installed package; run the command in the source folder."
-        )
+        raise ParameterError("run-command-there", name=short(options.name))
     reproduction = papers.REPRODUCTIONS[options.name]
     if options.out is not None and not options.out.endswith(".json"):
-        raise ParameterError(f"--out {short(options.out)} must end in .json.")
+        raise ParameterError("out-not-json", out=short(options.out))
     work = papers.Work(
         runs=_runs(options, reproduction),
         seed=whole(options.seed, "seed"),
@@ -81,7 +78,7 @@ def _runs(options: argparse.Namespace, reproduction: Any) -> int:
         own: int = reproduction.quick if options.quick else reproduction.runs
         return own
     if options.quick:
-        raise ParameterError("--quick sets the number of runs; leave --runs out.")
+        raise ParameterError("quick-sets-number-of-runs")
     return whole(options.runs, "runs")
 
 
@@ -89,7 +86,7 @@ def _table(options: argparse.Namespace, item: Item) -> Dataset | None:
     if options.table is None:
         return None
     if not item.needs_table:
-        raise ParameterError(f"{item.name} has its own data; leave --table out.")
+        raise ParameterError("brings-its-own-data", name=item.name)
     # The file is read as with --csv of other commands; missing values become a level.
     file = argparse.Namespace(
         csv=options.table,
@@ -109,9 +106,7 @@ def _write(path: str, text: str) -> None:
     try:
         Path(path).write_text(text, encoding="utf-8")
     except OSError:
-        raise ParameterError(
-            f"The file {short(path)} cannot be written; check the folder."
-        ) from None
+        raise ParameterError("result-unwritable", path=short(path)) from None
 
 
 def _ticker() -> Callable[[float], None]:

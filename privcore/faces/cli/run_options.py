@@ -122,6 +122,6 @@ def parameters_of(options: argparse.Namespace, algorithm: Algorithm) -> dict[str
     for setting in options.set:
         name, equals, value = setting.partition("=")
         if not equals:
-            raise ParameterError(f"--set {short(setting)} is not NAME=VALUE.")
+            raise ParameterError("set-not-name-value", setting=short(setting))
         parameters[name.strip()] = value.strip()
     return parameters

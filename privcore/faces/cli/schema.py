@@ -62,19 +62,15 @@ def add_options(command: argparse.ArgumentParser) -> None:
 def _run(options: argparse.Namespace) -> None:
     if options.confirm is not None:
         if options.out is not None or options.kinds:
-            raise ParameterError(
-                "--out and --kinds are for drafting a schema from --csv; leave them out."
-            )
+            raise ParameterError("out-kinds-drafting-schema-from-csv")
         if options.unit is not None or options.rows_per_unit is not None:
-            raise ParameterError(
-                "--unit and --rows-per-unit are for drafting a schema from --csv; leave them out."
-            )
+            raise ParameterError("unit-rows-per-unit-drafting-schema-from-csv")
         _confirm(Path(options.confirm), ask_first=not options.yes)
         return
     if options.yes:
-        raise ParameterError("--yes is for --confirm; a draft has to be reviewed first.")
+        raise ParameterError("draft-to-be-reviewed")
     if options.unit is None and options.rows_per_unit is not None:
-        raise ParameterError("--rows-per-unit needs --unit here; give both.")
+        raise ParameterError("rows-per-unit-needs-unit")
     take_sample(options)
     raw = raw_table(options)
     proposals = triage(raw)
@@ -98,16 +94,14 @@ def _confirm(path: Path, *, ask_first: bool) -> None:
     schema = read_schema(file_bytes(path))
     print("\n".join(values_of(schema)))
     if ask_first and not _agreed():
-        raise ParameterError("Nothing was confirmed; correct the schema, then confirm it.")
+        raise ParameterError("nothing-confirmed")
     _write(path, schema_json(schema, confirmed=True))
     print(f"Confirmed: {short(path, 200)} can be given as --schema.")
 
 
 def _agreed() -> bool:
     if not sys.stdin.isatty():
-        raise ParameterError(
-            "There is no terminal to ask for confirmation; review these values, then add --yes."
-        )
+        raise ParameterError("nobody-to-ask")
     return input(_QUESTION).strip().lower() == "yes"
 
 
@@ -138,4 +132,4 @@ def _write(path: Path, text: str) -> None:
     try:
         path.write_text(text + "\n", "utf-8", "surrogatepass")
     except (OSError, ValueError):
-        raise DataError(f"The file {short(path)!r} cannot be written; name another one.") from None
+        raise DataError("schema-unwritable", path=short(path)) from None

@@ -58,10 +58,7 @@ def _run(options: argparse.Namespace) -> None:
     parameters = parameters_of(options, get_algorithm(files[0].algorithm))
     for name in SPENT:
         if name in parameters:
-            raise ParameterError(
-                f"{name} was fixed by the release; leave this parameter out, or make a further "
-                "release with `release --like`."
-            )
+            raise ParameterError("fixed-by-release", name=name)
     result = search_files(files, parameters, sites=options.sites)
     if options.html is not None:
         names = [Path(name).name for name in options.files]

@@ -214,7 +214,7 @@ def _plan(options: argparse.Namespace) -> SweepPlan:
     grids: dict[str, tuple[str, ...]] = {"epsilon": _list(options.epsilons)}
     for name, value in map(_named, options.grid):
         if name == "epsilon":
-            raise ParameterError("Give the grid of epsilon with --epsilons.")
+            raise ParameterError("give-grid-of-epsilon-epsilons")
         grids[name] = _list(value)
     settings: dict[str, str] = {}
     own: dict[str, dict[str, str]] = {}
@@ -249,22 +249,17 @@ def _plan(options: argparse.Namespace) -> SweepPlan:
 def _data(options: argparse.Namespace) -> tuple[SweepData, ...]:
     check_source(options)
     if options.table is not None:
-        raise ParameterError(
-            "Every process of a sweep holds the data in memory, so --table is only for discover "
-            "and release; give a smaller file with --csv."
-        )
+        raise ParameterError("sweeps-in-memory")
     seed = 1 if options.data_seed is None else whole(options.data_seed, "data-seed")
     if options.csv is not None:
         return (TableData(load_file(options), seed),)
     if options.truth:
-        raise ParameterError(
-            "--truth is for --csv, since other data include their true graph; leave --truth out."
-        )
+        raise ParameterError("truth-csv-since-other-data-include")
     cuts = intervals_of(options)
     if options.example is not None:
         return (ExampleData(example_of(options), seed, cuts),)
     if cuts is not None:
-        raise ParameterError("The columns of a network already have levels; leave --intervals out.")
+        raise ParameterError("columns-of-network-already-levels")
     return tuple(NetworkData(name, seed, hidden_of(options)) for name in _list(options.network))
 
 
@@ -275,7 +270,7 @@ def _list(text: str) -> tuple[str, ...]:
 def _named(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not equals:
-        raise ParameterError(f"{short(text)} is not NAME=VALUE.")
+        raise ParameterError("setting-not-name-value", text=short(text))
     return name.strip(), value.strip()
 
 

@@ -64,17 +64,12 @@ def _verify(options: argparse.Namespace) -> None:
 
 def _no_release(options: argparse.Namespace, what: str) -> None:
     if options.key is not None or options.html is not None:
-        raise ParameterError(
-            f"The file is a {what}; --key and --html are for certificates and release files."
-        )
+        raise ParameterError("for-releases-alone", what=what)
 
 
 def _ledger(path: Path) -> None:
     if not path.absolute().with_name(KEY_FILE).is_file():
-        raise LedgerError(
-            f"The file is a ledger, and the key that signed it, {KEY_FILE}, is not next to it; "
-            "verify it in its own folder."
-        )
+        raise LedgerError("ledger-without-key", key_file=KEY_FILE)
     ledger = Ledger(path)
     budgets = ledger.budgets()
     print(
@@ -88,10 +83,7 @@ def _ledger(path: Path) -> None:
 def _schema(content: bytes) -> None:
     schema = read_schema(content)
     if not all(column.declared for column in schema):
-        raise CertificateError(
-            "The file is a schema that is not confirmed, or was changed since; review it, then "
-            "confirm it with `schema --confirm`."
-        )
+        raise CertificateError("schema-unconfirmed")
     print(f"A schema of {counted(len(schema), 'column')}, unchanged since it was confirmed.")
     print("\n".join(["Public domain:", *(f"  {value}" for value in values_of(schema))]))
 
@@ -130,10 +122,7 @@ def _content(name: str) -> bytes:
     if content.startswith(_SQLITE):
         return content[: len(_SQLITE)]  # opened as a database
     if len(content) > most:
-        raise CertificateError(
-            "The file is too large for a certificate; give the certificate's JSON, or a release "
-            "file."
-        )
+        raise CertificateError("file-too-large")
     return content
 
 
@@ -158,4 +147,4 @@ def _check_is_signed(content: bytes, document: Any) -> None:
         if content[:20].decode("latin-1").lower().startswith(mark) or (
             mark in fields and "schema" not in fields
         ):
-            raise CertificateError(f"Nothing can be verified: the file is {what}.")
+            raise CertificateError("not-verifiable", what=what)

@@ -78,9 +78,9 @@ def side_by_side(events: Sequence[Event], delta: float) -> list[Account]:
         ['basic: 10.00', 'privacy-loss distribution: 4.77']
     """
     if not events:
-        raise ParameterError("There are no steps to account for; give at least one event.")
+        raise ParameterError("there-no-steps-account")
     if not 0 <= delta < 1:
-        raise ParameterError(f"delta is {delta}; it must be at least 0 and below 1.")
+        raise ParameterError("delta-out-of-range", delta=delta)
     own = math.fsum(event.delta * event.count for event in events)
     left = delta - own
     accounts = []
@@ -108,9 +108,9 @@ def by_rounds(
     are left out. Raises ParameterError unless all counts are at least 1 and δ lies in (0, 1).
     """
     if not counts or min(counts) < 1:
-        raise ParameterError("Every number of steps must be at least 1; give at least one number.")
+        raise ParameterError("step-numbers-too-small")
     if not 0 < delta < 1:
-        raise ParameterError(f"delta is {delta}; it must lie strictly between 0 and 1.")
+        raise ParameterError("delta-not-inside", delta=delta)
     numbers = np.unique(np.asarray(counts, dtype=np.int64))
     few = np.unique(np.linspace(0, numbers.size - 1, _FEW).round().astype(np.int64))
     curves = []

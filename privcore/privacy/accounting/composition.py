@@ -66,23 +66,17 @@ class Event:
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
-            raise ParameterError(
-                f"There is no event {self.kind!r}; choose one of {', '.join(KINDS)}."
-            )
+            raise ParameterError("no-such-event", kind=self.kind, choices=", ".join(KINDS))
         if not SMALLEST <= self.value <= LARGEST:
             raise ParameterError(
-                f"The value of a step is {self.value}; it must be a positive number from "
-                f"{SMALLEST:g} to {LARGEST:g}."
+                "value-of-step-out-of-range", value=self.value, smallest=SMALLEST, largest=LARGEST
             )
         if not 1 <= self.count <= MOST_STEPS:
             raise ParameterError(
-                f"The number of steps is {short(self.count)}; it must be from 1 to {MOST_STEPS:,}."
+                "number-of-steps-out-of-range", count=short(self.count), most_steps=MOST_STEPS
             )
         if not 0 <= self.delta < 1 or (self.delta > 0 and self.kind not in ("pure", "zcdp")):
-            raise ParameterError(
-                f"The delta of a step is {self.delta}; it must be at least 0 and below 1, and must "
-                "be 0 for every kind of step except pure and zcdp."
-            )
+            raise ParameterError("delta-of-step-out-of-range", delta=self.delta)
 
     @property
     def epsilon(self) -> float | None:

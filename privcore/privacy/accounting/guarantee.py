@@ -130,7 +130,7 @@ def posterior_bound(epsilon: float, prior: float = 0.5) -> float:
     """
     check_at_least_0("epsilon", epsilon)
     if not 0 <= prior <= 1:
-        raise ParameterError(f"The prior is {prior}; it must be at least 0 and at most 1.")
+        raise ParameterError("prior-out-of-range", prior=prior)
     if prior in (0, 1):
         return float(prior)
     log_odds = math.log(prior) - math.log1p(-prior) + epsilon
@@ -207,10 +207,7 @@ def row_delta(epsilon: float, delta: float, rows: int) -> float:
     ratio = math.exp(each - epsilon) * -math.expm1(-each) / -math.expm1(-epsilon)
     share = down(delta * ratio)
     if share < _LEAST_DELTA:
-        raise ParameterError(
-            f"At epsilon {epsilon:g} for {rows:,} rows together, the delta per row is too small "
-            "for floating point; lower epsilon, or choose a score that needs no delta."
-        )
+        raise ParameterError("row-delta-too-small", epsilon=epsilon, rows=rows)
     return share
 
 

@@ -49,7 +49,7 @@ class PrivacyFilter:
 
     def __init__(self, unit: Unit, total: float) -> None:
         if not total > 0:
-            raise BudgetError("The total privacy budget is 0; give a positive epsilon.")
+            raise BudgetError("no-budget")
         self.unit = unit
         self.total = total
         self._total = _exactly(total)
@@ -83,7 +83,7 @@ class PrivacyFilter:
         cost = self.cost(epsilon, rho)
         exact = _exactly(cost)
         if self._used + exact > self._total:
-            raise BudgetError("The privacy budget does not cover another step.")
+            raise BudgetError("privacy-budget-not-cover-another-step")
         self._used += exact
         return float(cost)
 
@@ -153,11 +153,11 @@ def _planned(
     epsilon: float, delta: float, rounds: int, shares: tuple[float, ...], rho_factor: float
 ) -> Plan:
     if not (math.isfinite(epsilon) and epsilon > 0):
-        raise ParameterError(f"epsilon is {epsilon}; it must be a positive number.")
+        raise ParameterError("epsilon-out-of-range", epsilon=epsilon)
     if not 0 <= delta < 1:
-        raise ParameterError(f"delta is {delta}; it must be at least 0 and below 1.")
+        raise ParameterError("delta-out-of-range", delta=delta)
     if rounds < 1:
-        raise ParameterError(f"The number of rounds is {rounds}; it must be at least 1.")
+        raise ParameterError("number-of-rounds-out-of-range", rounds=rounds)
     weights = [share / math.fsum(shares) for share in shares]
     squares = math.fsum(w * w for w in weights)
 

@@ -105,9 +105,7 @@ def analytic_sigma(sensitivity: float, epsilon: float, delta: float) -> float:
     NaN.
     """
     if not 0 <= sensitivity < math.inf:
-        raise ParameterError(
-            f"The sensitivity is {sensitivity}; it must be a finite number, at least 0."
-        )
+        raise ParameterError("sensitivity-out-of-range", sensitivity=sensitivity)
     mu = gaussian_mu(epsilon, delta)
     if sensitivity == 0:
         return 0.0
@@ -120,10 +118,7 @@ def planned_mu(epsilon: float, delta: float) -> float:
     Raises ParameterError if δ = 0, since Gaussian noise never gives pure DP.
     """
     if delta == 0:
-        raise ParameterError(
-            "Gaussian noise needs a failure probability above 0; raise delta, or choose Laplace "
-            "noise."
-        )
+        raise ParameterError("gaussian-noise-needs-delta")
     return down(gaussian_mu(epsilon, delta))
 
 
@@ -135,13 +130,13 @@ def planned_sigma(sensitivity: float, mu: float) -> float:
 def check_at_least_0(name: str, value: float) -> None:
     """Raises ParameterError if the value is negative or NaN; ∞ is allowed."""
     if not value >= 0:
-        raise ParameterError(f"{name} is {value}; it must be at least 0.")
+        raise ParameterError("argument-below-0", name=name, value=value)
 
 
 def check_delta(delta: float) -> None:
     """Raises ParameterError for a δ that is outside [0, 1] or NaN."""
     if not 0 <= delta <= 1:
-        raise ParameterError(f"delta is {delta}; it must be at least 0 and at most 1.")
+        raise ParameterError("delta-above-1", delta=delta)
 
 
 def _nearly_delta(epsilon: float, mu: float) -> float:

@@ -78,13 +78,13 @@ class NoiseSource(Protocol):
 def check_scale(scale: float) -> None:
     """Raises ParameterError unless the scale is finite and at least 0."""
     if not (math.isfinite(scale) and scale >= 0):
-        raise ParameterError(f"The noise scale is {scale}; it must be a finite number, at least 0.")
+        raise ParameterError("noise-scale-out-of-range", scale=scale)
 
 
 def check_size(total: int, size: int) -> None:
     """Raises ParameterError unless `size` is at least 1 and at most the number `total` of rows."""
     if not 0 < size <= total:
-        raise ParameterError(f"The sub-sample has {size} rows; it must have between 1 and {total}.")
+        raise ParameterError("sub-sample-rows", size=size, total=total)
 
 
 class SimulatedNoise:

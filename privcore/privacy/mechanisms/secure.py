@@ -73,9 +73,7 @@ class SecureNoise:
     def _sampler(self, name: str, scale: float) -> Callable[[Any], Any]:
         check_scale(scale)
         if scale == 0:
-            raise ParameterError(
-                "Secure noise of scale 0 would release the exact value; raise the scale."
-            )
+            raise ParameterError("exact-value")
         key = (name, scale)
         if key not in self._samplers:
             self._samplers[key] = _make_sampler(name, scale)
@@ -128,12 +126,9 @@ def _check_map(sampler: Any, name: str, scale: float) -> None:
     }
     stated = float(sampler.map(1 if name == "discrete" else 1.0))
     if not stated <= due.get(name, 1 / scale) * (1 + _ROUNDING):
-        raise ParameterError(
-            f"The noise library states a privacy loss of {stated:.6g} for scale {scale:g}, more "
-            "than the accounting assumes; use the pinned version of opendp."
-        )
+        raise ParameterError("noise-library-differs", stated=stated, scale=scale)
 
 
 def _check_finite(values: Vector) -> None:
     if not all(map(math.isfinite, values.tolist())):
-        raise ParameterError("A number to release is infinite or NaN; noise needs finite numbers.")
+        raise ParameterError("number-release-infinite-nan")

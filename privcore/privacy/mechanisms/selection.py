@@ -108,7 +108,7 @@ def chosen_quantile(utilities: Vector, grid: Vector, epsilon: float, noise: Nois
     Raises ParameterError unless 0 < ε < ∞.
     """
     if not 0 < epsilon < math.inf:
-        raise ParameterError(f"The ε of a quantile is {epsilon}; it must be a number above 0.")
+        raise ParameterError("epsilon-of-quantile-out-of-range", epsilon=epsilon)
     return float(grid[select(utilities, epsilon, noise, "permute-and-flip")])
 
 
@@ -122,9 +122,9 @@ def quantile_utilities(values: Vector, q: float, grid: Vector) -> Vector:
     ParameterError unless 0 < q ≤ 1 and the grid increases.
     """
     if not 0 < q <= 1:
-        raise ParameterError(f"The quantile is {q}; it must be above 0 and at most 1.")
+        raise ParameterError("quantile-out-of-range", q=q)
     if grid.size == 0 or not (np.diff(grid) > 0).all():
-        raise ParameterError("The grid for a quantile must contain numbers in increasing order.")
+        raise ParameterError("grid-quantile-contain-numbers-in-increasing")
     rank = max(math.ceil(q * values.size), 1)
     cells = np.searchsorted((grid[:-1] + grid[1:]) / 2, values)
     counts = np.bincount(cells, minlength=grid.size)
@@ -193,10 +193,7 @@ class SmoothMedian:
         _check(delta)
         beta = min(epsilon / 2, largest(lambda b: dilation_delta(epsilon, b) <= delta, epsilon / 2))
         if not beta > 2 * _ROUNDING:
-            raise ParameterError(
-                f"The epsilon of one median is {epsilon:.3g}, which is too small; raise epsilon, "
-                "pay for fewer tests, or choose the score g2-votes or chi2-votes."
-            )
+            raise ParameterError("epsilon-of-one-median", epsilon=epsilon)
         return cls(epsilon / 2, beta - _ROUNDING)
 
     @classmethod
@@ -227,10 +224,7 @@ def dilation_delta(epsilon: float, beta: float) -> float:
 
 def _check(delta: float) -> None:
     if not 0 < delta < 1:
-        raise ParameterError(
-            "Noise scaled to smooth sensitivity needs a failure probability above 0; raise delta, "
-            "or choose the score g2-votes or chi2-votes."
-        )
+        raise ParameterError("smooth-noise-needs-delta")
 
 
 @dataclass(frozen=True)
@@ -254,10 +248,7 @@ class StableHistogram:
         ParameterError unless 0 < ρ < ∞ and 0 < δ < 1/2.
         """
         if not (0 < rho < math.inf and 0 < delta < 0.5):
-            raise ParameterError(
-                "A histogram of values needs ρ above 0 and δ between 0 and ½, but ρ is "
-                f"{rho:g} and δ is {delta:g}; raise epsilon or delta."
-            )
+            raise ParameterError("histogram-needs-budget", rho=rho, delta=delta)
         sigma = (1 + 1e-12) / math.sqrt(rho)
         threshold = 2 + math.ceil(-float(ndtri(delta)) * sigma)
         while float(log_ndtr((2 - threshold) / sigma)) > math.log(delta) - 1e-9:

@@ -82,9 +82,7 @@ class SparseVector:
         with fresh threshold noise must be opened and charged.
         """
         if self._finished:
-            raise BudgetError(
-                "This sparse-vector run has answered 'above'; open and charge a new run."
-            )
+            raise BudgetError("sparse-vector-run-answered-above")
         noisy = self._noise.laplace(value, self._scales.query * stretch)
         above = noisy >= self._noisy_threshold
         self._finished = above
@@ -133,7 +131,7 @@ def before_amplification(epsilon: float, rate: float) -> float:
 def _check_rate(epsilon: float, rate: float) -> None:
     check_at_least_0("epsilon", epsilon)
     if not 0 <= rate <= 1:
-        raise ParameterError(f"rate is {rate}; it must be at least 0 and at most 1.")
+        raise ParameterError("rate-out-of-range", rate=rate)
 
 
 @dataclass(frozen=True)

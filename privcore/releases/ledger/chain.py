@@ -59,21 +59,16 @@ def load_key(directory: Path) -> Ed25519PrivateKey:
         if not path.exists():
             _make(path)
         if os.name == "posix" and path.stat().st_mode & 0o077:
-            raise LedgerError(
-                f"Other users can read the signing key {name!r}; make the file private (chmod 600)."
-            )
+            raise LedgerError("key-readable-by-others", name=name)
         key = load_pem_private_key(path.read_bytes(), password=None)
     except OSError:
-        raise LedgerError(
-            f"The signing key {name!r} cannot be read and written; check the directory's "
-            "permissions."
-        ) from None
+        raise LedgerError("signing-key-cannot-read-written", name=name) from None
     except (ValueError, TypeError) as error:
         if isinstance(error, LedgerError):
             raise
-        raise LedgerError(f"The file {name!r} is not a signing key; move it elsewhere.") from None
+        raise LedgerError("not-a-signing-key", name=name) from None
     if not isinstance(key, Ed25519PrivateKey):
-        raise LedgerError(f"The file {name!r} is not an Ed25519 key; move it elsewhere.")
+        raise LedgerError("file-not-ed25519-key", name=name)
     return key
 
 
@@ -145,10 +140,7 @@ def _head(path: Path) -> tuple[int, str] | None:
     except (ValueError, KeyError, TypeError, RecursionError):
         sequence = digest = None
     if type(sequence) is not int or sequence < 1 or not isinstance(digest, str):
-        raise LedgerError(
-            f"The file {short(path, 200)!r} does not name an entry of the ledger; remove this "
-            "file if you are sure that the ledger next to it is the latest version."
-        )
+        raise LedgerError("remove-if-sure", path=short(path, 200))
     return sequence, digest
 
 
@@ -168,8 +160,7 @@ def check_witnesses(
         reasons.append(one + others)
     if reasons:
         raise LedgerError(
-            f"The ledger {short(path, 200)!r} does not contain {', or '.join(reasons)}: an old "
-            f"copy was restored, or the ledger was emptied or deleted; {advice(path)}."
+            "old-copy", path=short(path, 200), choices=", or ".join(reasons), advice=advice(path)
         )
 
 
@@ -246,13 +237,13 @@ class Chain:
             self._key.public_key().verify(signature, _PURPOSE + self.hashes[-1])
         except (InvalidSignature, TypeError):
             raise LedgerError(
-                f"The ledger {short(self._path, 200)!r} was not signed by the key in {KEY_FILE} "
-                f"next to it, so the ledger or the key was changed; {advice(self._path)}."
+                "key-of-another",
+                path=short(self._path, 200),
+                key_file=KEY_FILE,
+                advice=advice(self._path),
             ) from None
 
 
 def damaged(path: Path) -> LedgerError:
     """The error for a file that cannot be trusted; the file is left unchanged."""
-    return LedgerError(
-        f"The ledger {short(path, 200)!r} is damaged and was left as it is; {advice(path)}."
-    )
+    return LedgerError("ledger-damaged", path=short(path, 200), advice=advice(path))

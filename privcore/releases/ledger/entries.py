@@ -122,9 +122,11 @@ def check_total(budget: Budget, charges: Sequence[Charge]) -> None:
     for symbol, total, spent in _kept(budget, charges):
         if _exact(spent) > _exact([total]):
             raise BudgetError(
-                f"The budget {short(budget.name)!r} has spent "
-                f"{symbol} = {float(_exact(spent)):.6g}, which is more than {total:.6g}; set a "
-                "larger total."
+                "spent-more",
+                name=short(budget.name),
+                symbol=symbol,
+                exact=float(_exact(spent)),
+                total=total,
             )
 
 
@@ -134,8 +136,11 @@ def check_charge(budget: Budget, charges: Sequence[Charge]) -> None:
         left = _exact([total]) - _exact(spent[:-1])
         if _exact(spent[-1:]) > left:
             raise BudgetError(
-                f"The budget {short(budget.name)!r} does not cover this release: it costs "
-                f"{symbol} = {spent[-1]:.6g}, and {max(float(left), 0.0):.6g} is left."
+                "budget-not-cover-release",
+                name=short(budget.name),
+                symbol=symbol,
+                spent=spent[-1],
+                left=max(float(left), 0.0),
             )
 
 
@@ -149,11 +154,7 @@ def _kept(budget: Budget, charges: Sequence[Charge]) -> list[tuple[str, float, l
     rhos = [charge.rho for charge in charges if charge.rho is not None]
     if len(rhos) < len(charges):
         unknown = next(charge.algorithm for charge in reversed(charges) if charge.rho is None)
-        raise BudgetError(
-            f"The total of the budget {short(budget.name)!r} is in zCDP, but the zCDP cost of "
-            f"{short(unknown)} with its settings is not known; choose other settings, or set the "
-            "total in the unit basic."
-        )
+        raise BudgetError("cost-not-known", name=short(budget.name), unknown=short(unknown))
     return [("ρ", budget.rho, rhos)]
 
 
@@ -188,10 +189,7 @@ def checked_name(name: str) -> str:
     """Return a budget's name; raises ParameterError if it is blank, too long or unprintable."""
     cleaned = short(name, 100)
     if not cleaned or cleaned != name:
-        raise ParameterError(
-            f"The budget's name is {short(repr(name))}; it must have 1 to 100 printable "
-            "characters, without spaces at either end."
-        )
+        raise ParameterError("budget-s-name-out-of-range", name=short(repr(name)))
     return name
 
 
@@ -201,30 +199,25 @@ def checked_total(epsilon: float, delta: float, unit: Unit) -> float | None:
     Raises ParameterError for an invalid total.
     """
     if unit not in get_args(Unit):
-        raise ParameterError(f"The unit is {short(unit)}; it must be basic or zcdp.")
+        raise ParameterError("unit-out-of-range", unit=short(unit))
     if not (math.isfinite(epsilon) and epsilon > 0):
-        raise ParameterError(f"The total epsilon is {epsilon}; it must be a positive number.")
+        raise ParameterError("total-epsilon-out-of-range", epsilon=epsilon)
     if not 0 <= delta < 1:
-        raise ParameterError(f"The total delta is {delta}; it must be at least 0 and below 1.")
+        raise ParameterError("total-delta-out-of-range", delta=delta)
     if unit == "basic":
         return None
     rho = composition.rho_for(epsilon, delta)
     if not rho > 0:
-        raise ParameterError(
-            "A total in zCDP needs a delta above 0; raise delta, or choose the unit basic."
-        )
+        raise ParameterError("zcdp-needs-delta")
     return rho
 
 
 def check_amounts(epsilon: float, delta: float, rho: float | None) -> None:
     """Raises ParameterError unless these numbers can be the cost of a release."""
     if not (math.isfinite(epsilon) and epsilon > 0 and 0 <= delta < 1):
-        raise ParameterError(
-            f"({epsilon}, {delta}) cannot be charged: ε must be above 0, and δ at least 0 and "
-            "below 1."
-        )
+        raise ParameterError("charge-out-of-range", epsilon=epsilon, delta=delta)
     if rho is not None and not (math.isfinite(rho) and rho > 0):
-        raise ParameterError(f"rho is {rho}; the rho of a charge must be a positive number.")
+        raise ParameterError("rho-out-of-range", rho=rho)
 
 
 def check_record(
@@ -237,10 +230,7 @@ def check_record(
     except (TypeError, ValueError, RecursionError):
         texts.append(None)
     if not all(isinstance(text, str) for text in texts):
-        raise ParameterError(
-            f"The settings of {short(algorithm)} cannot be written into the ledger; use only "
-            "text and finite numbers as values."
-        )
+        raise ParameterError("cannot-be-recorded", algorithm=short(algorithm))
 
 
 Entry = Mapping[str, Any]
@@ -272,9 +262,7 @@ class Books:
         """The budget with this name; raises LedgerError if there is none."""
         budget = self.budgets.get(name)
         if budget is None:
-            raise LedgerError(
-                f"There is no budget {short(name)!r} in the ledger; set its total first."
-            )
+            raise LedgerError("no-such-budget", name=short(name))
         return budget
 
     def charges_of(self, name: str) -> list[Charge]:

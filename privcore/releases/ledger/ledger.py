@@ -59,8 +59,7 @@ def data_directory() -> Path:
             return Path(chosen).expanduser()
         except RuntimeError:
             raise LedgerError(
-                f"{VARIABLE} is {short(chosen, 200)!r}, which is in the home directory of an "
-                "unknown user; name another directory."
+                "no-home-directory", variable=VARIABLE, chosen=short(chosen, 200)
             ) from None
     home = Path.home()
     if sys.platform == "win32":
@@ -126,7 +125,7 @@ class Ledger:
         # Absolute, so that the database treats ":memory:" as an ordinary file.
         self.path = (data_directory() / LEDGER_FILE if path is None else Path(path)).absolute()
         if "\0" in str(self.path) or not self.path.name:
-            raise LedgerError(f"{short(path)!r} cannot be the name of a file; name another ledger.")
+            raise LedgerError("no-name-of-a-file", path=short(path))
         self._timeout = timeout
         self._clock = clock
 
@@ -220,10 +219,7 @@ class Ledger:
             budget = books.budget(name)
             for owner in filter(None, map(books.owners.get, fingerprints)):
                 if owner != name:
-                    raise BudgetError(
-                        f"These data were charged to the budget {short(owner)!r} before; charge "
-                        "this release to that budget too."
-                    )
+                    raise BudgetError("charged-to-another", name=short(owner))
             new = [mark for mark in dict.fromkeys(fingerprints) if mark not in books.owners]
             if new:
                 chain.add({"kind": "data", "budget": name, "fingerprints": new})

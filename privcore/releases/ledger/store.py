@@ -170,7 +170,7 @@ def transaction(path: Path, timeout: float, *, reading: bool = False) -> Iterato
 def _create(path: Path, seen: Witnesses) -> None:
     """Create an empty file that only its owner can read, unless the file exists."""
     if path.exists() and not path.is_file():
-        raise LedgerError(f"{short(path, 200)!r} is not a file; name another ledger.")
+        raise LedgerError("ledger-is-no-file", path=short(path, 200))
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     if not path.exists() or path.stat().st_size == 0:
         check_witnesses(path, seen, [], [])
@@ -215,15 +215,9 @@ def _check(connection: sqlite3.Connection, path: Path) -> None:
     if not tables:
         return
     if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
-        raise LedgerError(
-            f"The file {short(path, 200)!r} is a database of another program; name another "
-            "directory for the ledger."
-        )
+        raise LedgerError("ledger-of-another-program", path=short(path, 200))
     if _version(connection) > VERSION:
-        raise LedgerError(
-            f"The ledger {short(path, 200)!r} was written by a later version of CausalVeil; use "
-            "that version."
-        )
+        raise LedgerError("ledger-of-a-later-version", path=short(path, 200))
     if connection.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
         raise damaged(path)
 
@@ -264,19 +258,9 @@ def _explained(path: Path) -> Iterator[None]:
         if code in _CORRUPT:
             raise damaged(path) from None
         if code in _BUSY:
-            raise LedgerError(
-                f"Another process is using the ledger {name!r}, so nothing was changed; try again."
-            ) from None
+            raise LedgerError("ledger-held", name=name) from None
         if code == sqlite3.SQLITE_FULL:
-            raise LedgerError(
-                f"The disk is full, so the ledger {name!r} was not changed; free some space."
-            ) from None
-        raise LedgerError(
-            f"The ledger {name!r} cannot be read and written, and was not changed; check the "
-            "directory's permissions, or name another ledger."
-        ) from None
+            raise LedgerError("ledger-disk-full", name=name) from None
+        raise LedgerError("ledger-cannot-read-written-not-changed", name=name) from None
     except OSError:
-        raise LedgerError(
-            f"The ledger {name!r} cannot be read and written; check the directory's permissions, "
-            "or name another ledger."
-        ) from None
+        raise LedgerError("ledger-cannot-read-written", name=name) from None

@@ -19,7 +19,7 @@ from privcore.privacy.mechanisms import SimulatedNoise
 from privcore.releases.private_domain import Purchase, split, with_purchase
 from tests.data.private_domain.test_buying import NASTY
 from tests.examples import examples
-from tests.messages import begins, says, shows
+from tests.messages import begins, raises_code, says, shows
 
 KINDS = (
     ColumnSchema("a", "nominal", declared=True),
@@ -109,7 +109,7 @@ def test_text_in_a_column_of_numbers_is_missing(missing):
     table = rows()
     table["x"] = ["low", "inf", *table["x"][2:]]
     if missing == "refuse":
-        with pytest.raises(DataError, match=says("values-missing", columns="x (2)")):
+        with raises_code(DataError, "values-missing", columns="x (2)"):
             stated(missing=missing, **table)
         return
     made = stated(missing=missing, **table)
@@ -152,7 +152,7 @@ def test_gaps_in_a_column_that_is_not_cut_are_refused_before_the_purchase():
     schema = (*KINDS[:2], ColumnSchema("x", "continuous"))
     table = rows()
     table["x"] = [None, *table["x"][1:]]
-    with pytest.raises(DataError, match=says("continuous-with-missing")):
+    with raises_code(DataError, "continuous-with-missing"):
         stated(schema, missing="level", **table)
 
 
@@ -163,7 +163,7 @@ def test_columns_with_levels_keep_them_and_refuse_other_values_at_once():
     assert made.largest().columns[0].levels == ("u", "v")
     table = rows()
     table["a"][0] = "w"
-    with pytest.raises(DataError, match=says("column-rows-outside-levels")):
+    with raises_code(DataError, "column-rows-outside-levels"):
         stated(schema, **table)
     known = (schema[0], *(ColumnSchema(n, "nominal", ("1",)) for n in "bx"))
     with pytest.raises(DataError, match=says("nothing-to-buy")):
@@ -201,15 +201,15 @@ def test_both_parts_add_up_to_no_more_than_the_whole(share, epsilon):
 def test_a_run_without_delta_needs_one_for_the_domain():
     made = stated(**rows())
     for name, parameters in (("lapmech", {}), ("laplace-pc", {"delta": 0})):
-        with pytest.raises(ParameterError, match=says("domain-needs-delta")):
+        with raises_code(ParameterError, "domain-needs-delta"):
             split(made, name, parameters)
     own = stated(purchase=Purchase(0.5, 1e-5), **rows())
     wanted = split(own, "lapmech", {})
     assert (wanted.delta, wanted.plan.delta) == (1e-5, 1e-5)
     assert split(own, "laplace-pc", {"delta": 0}).parameters["delta"] == 0
-    with pytest.raises(ParameterError, match=says("domain-takes-its-delta")):
+    with raises_code(ParameterError, "domain-takes-its-delta"):
         split(own, "laplace-pc", {"delta": 1e-6})
-    with pytest.raises(ParameterError, match=says("domain-of-no-privacy")):
+    with raises_code(ParameterError, "domain-of-no-privacy"):
         split(made, "pc", {})
 
 

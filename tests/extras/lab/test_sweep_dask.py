@@ -27,7 +27,7 @@ from privcore.extras.lab.sweeps.sweep import (
 )
 from privcore.faces.cli import main
 from tests.extras.lab.test_sweep import untimed
-from tests.messages import says
+from tests.messages import raises_code, says
 
 ROOT = Path(__file__).parents[3]
 
@@ -141,7 +141,7 @@ def test_no_scheduler_is_one_sentence(monkeypatch):
 @pytest.mark.long
 def test_a_scheduler_without_workers_is_one_sentence(monkeypatch):
     monkeypatch.setattr("privcore.extras.lab.sweeps.dask.JOIN_SECONDS", 0.5)
-    with local_cluster(n_workers=0) as empty, pytest.raises(SweepError, match=says("no-workers")):
+    with local_cluster(n_workers=0) as empty, raises_code(SweepError, "no-workers"):
         list(run_sweep(PLAN, scheduler=empty.scheduler_address))
 
 
@@ -164,7 +164,7 @@ def test_a_client_whose_thread_does_not_start_is_asked_again(failures, monkeypat
     if failures == 1:
         assert len(list(run)) == 2
     else:
-        with pytest.raises(SweepError, match=says("scheduler-too-busy")):
+        with raises_code(SweepError, "scheduler-too-busy"):
             list(run)
 
 

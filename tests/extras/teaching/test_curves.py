@@ -20,7 +20,7 @@ from privcore.privacy.accounting.composition import zcdp
 from privcore.privacy.mechanisms import SimulatedNoise
 from tests.examples import examples
 from tests.graphs.random_dags import members
-from tests.messages import says
+from tests.messages import raises_code
 
 ALARM = 1e-6
 
@@ -153,10 +153,10 @@ def test_examples_of_classes(structure):
 
 
 def test_too_many_dags_and_no_cpdag_are_one_sentence():
-    with pytest.raises(ParameterError, match=says("too-many-dags", limit=10)):
+    with raises_code(ParameterError, "too-many-dags", limit=10):
         markov_equivalents(PDAG.complete("ABCD"), most=10)
     square = PDAG(tuple("ABCD"), undirected=frozenset({(0, 1), (1, 2), (2, 3), (0, 3)}))
-    with pytest.raises(ParameterError, match=says("no-cpdag")):
+    with raises_code(ParameterError, "no-cpdag"):
         markov_equivalents(square)
-    with pytest.raises(ParameterError, match=says("no-such-structure", name="x")):
+    with raises_code(ParameterError, "no-such-structure", name="x"):
         equivalence_class("x")

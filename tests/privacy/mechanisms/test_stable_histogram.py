@@ -10,7 +10,7 @@ from privcore.errors import ParameterError
 from privcore.privacy.accounting.composition import zcdp
 from privcore.privacy.mechanisms import SimulatedNoise
 from privcore.privacy.mechanisms.selection import StableHistogram
-from tests.messages import says
+from tests.messages import raises_code
 from tests.privacy.mechanisms.laws import discrete_gaussian
 
 
@@ -101,5 +101,5 @@ def test_no_values_are_no_histogram():
 
 @pytest.mark.parametrize(("rho", "delta"), [(0.0, 0.1), (math.inf, 0.1), (1.0, 0.0), (1.0, 0.5)])
 def test_impossible_ones_are_refused(rho, delta):
-    with pytest.raises(ParameterError, match=says("histogram-needs-budget")):
+    with raises_code(ParameterError, "histogram-needs-budget"):
         StableHistogram.proven(rho, delta)

@@ -10,7 +10,7 @@ from privcore.errors import BudgetError, LedgerError
 from privcore.releases.ledger import store as ledger_store
 from privcore.releases.ledger.ledger import Ledger
 from privcore.releases.ledger.store import APPLICATION, MIGRATIONS, VERSION
-from tests.messages import says
+from tests.messages import raises_code, says
 from tests.releases.ledger.charging import charge
 
 FORK = multiprocessing.get_context("fork")
@@ -83,7 +83,7 @@ def test_a_full_disk_charges_nothing(ledger, monkeypatch):
     pages = ledger.path.stat().st_size // 4096
     with monkeypatch.context() as patch:
         limited(patch, f"PRAGMA max_page_count = {pages}")
-        with pytest.raises(LedgerError, match=says("ledger-disk-full")):
+        with raises_code(LedgerError, "ledger-disk-full"):
             fill(ledger)
     kept = ledger.charges()
     assert len(kept) < 10
@@ -108,7 +108,7 @@ def test_a_directory_that_cannot_be_made_is_said(tmp_path):
 def test_another_process_that_holds_the_file_is_waited_for(ledger):
     with sqlite3.connect(ledger.path, isolation_level=None) as holder:
         holder.execute("BEGIN IMMEDIATE")
-        with pytest.raises(LedgerError, match=says("ledger-held")):
+        with raises_code(LedgerError, "ledger-held"):
             charge(Ledger(ledger.path, timeout=0.05))
         holder.execute("ROLLBACK")
     holder.close()
@@ -128,7 +128,7 @@ def test_a_damaged_file_is_said_and_left_as_it_is(ledger, damage):
     broken = damage(ledger.path.read_bytes())
     ledger.path.write_bytes(broken)
     for use in (ledger.budgets, lambda: charge(ledger), lambda: ledger.set_total("a", 1.0, 0.0)):
-        with pytest.raises(LedgerError, match=says("ledger-damaged")):
+        with raises_code(LedgerError, "ledger-damaged"):
             use()
     assert ledger.path.read_bytes() == broken
 
@@ -138,12 +138,12 @@ def test_other_databases_and_later_versions_are_left_alone(ledger, tmp_path):
     with sqlite3.connect(path) as connection:
         connection.execute("CREATE TABLE mine (a)")
     connection.close()
-    with pytest.raises(LedgerError, match=says("ledger-of-another-program")):
+    with raises_code(LedgerError, "ledger-of-another-program"):
         Ledger(path).budgets()
     with sqlite3.connect(ledger.path) as connection:
         connection.execute(f"PRAGMA user_version = {VERSION + 1}")
     connection.close()
-    with pytest.raises(LedgerError, match=says("ledger-of-a-later-version")):
+    with raises_code(LedgerError, "ledger-of-a-later-version"):
         ledger.budgets()
 
 

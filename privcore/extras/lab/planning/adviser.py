@@ -100,8 +100,7 @@ def advise(
     for name in algorithms:
         if name not in fitting:
             raise ParameterError(
-                f"{short(name)} is not a private algorithm for such columns; choose one of "
-                f"{', '.join(fitting)}."
+                "not-for-such-columns", name=short(name), choices=", ".join(fitting)
             )
     tried = []
     for done, name in enumerate(algorithms or fitting):
@@ -150,7 +149,7 @@ class _Timed:
 
     def progress(self, progress: Progress) -> None:
         if time.monotonic() > self._end:
-            raise ParameterError("There was no result within the time limit; allow more seconds.")
+            raise ParameterError("there-no-result-within-time-limit")
         self._hooks.progress(progress)
 
     def cancelled(self) -> bool:

@@ -41,9 +41,7 @@ def epsilon_for_quality(
     ParameterError for a bad range or parameter.
     """
     if not 0 < low < high or points < 2:
-        raise ParameterError(
-            "The range of epsilon must be positive and increasing, with at least 2 points."
-        )
+        raise ParameterError("range-of-epsilon-positive-increasing-least")
     values: dict[float, float] = {}
 
     def mean(epsilon: float) -> float:

@@ -71,10 +71,7 @@ class Shape:
             return cls(dataset.n, levels=dataset.levels, columns=dataset.names, unit=dataset.unit)
         ends = [c.bounds for c in dataset.columns if c.bounds is not None and not c.is_categorical]
         if len(ends) < dataset.p:
-            raise DataError(
-                "Some columns have levels and others are continuous; cut the continuous columns "
-                "into levels, or leave out all columns of one kind."
-            )
+            raise DataError("columns-of-both-kinds")
         return cls(dataset.n, bounds=tuple(ends), columns=dataset.names, unit=dataset.unit)
 
     @property

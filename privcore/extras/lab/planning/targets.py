@@ -49,8 +49,9 @@ def noise_against_threshold(
     """
     if algorithm not in _NOISY:
         raise ParameterError(
-            f"{get_algorithm(algorithm).name} does not have the same noise on every test; choose "
-            f"one of {', '.join(_NOISY)}, or set a target for the F1 instead."
+            "not-same-noise-on-every-test",
+            name=get_algorithm(algorithm).name,
+            choices=", ".join(_NOISY),
         )
     checked = _proven(algorithm, parameters)
     measure = measure_of(checked)
@@ -79,7 +80,7 @@ def epsilon_for_noise(
     `noise_against_threshold` does.
     """
     if not share > 0:
-        raise ParameterError(f"The share is {share}; it must be above 0.")
+        raise ParameterError("share-out-of-range", share=share)
 
     def relative(epsilon: float) -> float:
         wanted = {**parameters, "epsilon": epsilon}
@@ -96,7 +97,7 @@ def _proven(algorithm: str, parameters: Mapping[str, Any]) -> PerTestParameters:
     checked = get_algorithm(algorithm).takes.checked(parameters, algorithm)
     assert isinstance(checked, PerTestParameters)
     if checked.calibration != "proven":
-        raise ParameterError("A target needs the proven calibration; set calibration to proven.")
+        raise ParameterError("target-needs-proven-calibration")
     return checked
 
 

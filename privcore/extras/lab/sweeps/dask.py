@@ -41,11 +41,8 @@ def _connected(address: str) -> Any:
         except AssertionError:
             continue
         except (OSError, ValueError, TypeError):
-            raise SweepError(
-                f"There is no scheduler at {short(address, 80)}; give the address that the "
-                "scheduler prints when it starts, such as tcp://host:8786."
-            ) from None
-    raise SweepError("This machine is too busy to reach a scheduler; try again in a minute.")
+            raise SweepError("no-such-scheduler-at", address=short(address, 80)) from None
+    raise SweepError("scheduler-too-busy")
 
 
 def _perform(name: str, work: Work) -> ReferenceGraph | list[Row]:
@@ -67,10 +64,7 @@ class Cluster(Crew):
             self._client.wait_for_workers(1, timeout=JOIN_SECONDS)
         except TimeoutError:
             self._client.close()
-            raise SweepError(
-                f"The scheduler at {self._address} has no workers; start at least one worker, or "
-                "leave the address out."
-            ) from None
+            raise SweepError("no-workers", address=self._address) from None
         self._name = f"causalveil-sweep-{time.time_ns()}"
         self._client.register_plugin(_Holder(runner), name=self._name)
         threads = sum(self._client.nthreads().values())
@@ -101,9 +95,7 @@ class Cluster(Crew):
         if self._client.scheduler_info()["workers"]:
             self._seen = now
         if self._client.status != "running" or now - self._seen > _PATIENCE:
-            raise SweepError(
-                f"The cluster at {self._address} is gone; start it again and resume the sweep."
-            )
+            raise SweepError("cluster-gone", address=self._address)
 
     def close(self) -> None:
         try:

@@ -149,9 +149,7 @@ class TableData:
         if rows is None or rows == have:
             return self.dataset
         if rows > have:
-            raise DataError(
-                f"The table has {have:,} rows, but the sweep requires {rows:,}; require fewer rows."
-            )
+            raise DataError("table-rows-but-sweep-requires", have=have, rows=rows)
         kept = np.sort(SimulatedNoise(self.seed).permutation(have)[:rows])
         values = tuple(column[kept] for column in self.dataset.values)
         return replace(self.dataset, values=values)

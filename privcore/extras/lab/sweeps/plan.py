@@ -67,28 +67,18 @@ class SweepPlan:
         _check_distinct("number of rows", self.rows, needed=False)
         for calibration in self.calibrations:
             if calibration not in ("proven", "published"):
-                raise ParameterError(
-                    f"There is no calibration {short(calibration)!r}; choose proven or published."
-                )
+                raise ParameterError("no-such-calibration", name=short(calibration))
         for rows in self.rows:
             check_rows(rows)
         if not 1 <= self.seeds <= 100_000:
-            raise ParameterError(f"seeds is {self.seeds}; it must be from 1 to 100,000.")
+            raise ParameterError("seeds-out-of-range", seeds=self.seeds)
         if not 0 <= self.master_seed < 2**63:
-            raise ParameterError(
-                f"The seed is {short(self.master_seed)}; it must be a whole number from 0 to 2^63."
-            )
+            raise ParameterError("sweep-seed-out-of-range", master_seed=short(self.master_seed))
         self._check_parameters()
         if not self._choices:
-            raise ParameterError(
-                "No algorithm of the sweep has any of the requested calibrations; "
-                f"{' '.join(self.left_out)}"
-            )
+            raise ParameterError("none-of-the-calibrations", choices=" ".join(self.left_out))
         if self.size > MAX_RUNS:
-            raise ParameterError(
-                f"The sweep has {self.size:,} runs, more than {MAX_RUNS:,}; choose fewer values "
-                "or seeds."
-            )
+            raise ParameterError("too-many-runs", size=self.size, limit=MAX_RUNS)
 
     def _check_parameters(self) -> None:
         """Parse the values, so that 1, 1.0 and "1" give the same plan."""
@@ -96,15 +86,12 @@ class SweepPlan:
         own = {name: _by_name(values) for name, values in self.own.items()}
         for name in own:
             if name not in self.algorithms:
-                raise ParameterError(
-                    f"{short(name)!r} is not among the algorithms of the sweep; add the algorithm "
-                    "or leave its settings out."
-                )
+                raise ParameterError("not-among-the-algorithms", name=short(name))
         fixed = set(settings).union(*own.values())
         if twice := sorted(fixed & set(grids)):
-            raise ParameterError(f"{twice[0]} is both fixed and in a grid; choose one of the two.")
+            raise ParameterError("fixed-and-in-a-grid", twice=twice[0])
         if "calibration" in fixed | set(grids):
-            raise ParameterError("Give calibrations in their own list, not as a parameter.")
+            raise ParameterError("calibrations-have-a-list")
         parsed = check_values(self._algorithms, grids)
         constant = check_values(self._algorithms, {k: (v,) for k, v in settings.items()})
         unused = [name for name in (*grids, *settings) if name not in parsed | constant]
@@ -211,6 +198,6 @@ def _by_name(stated: Mapping[str, Any]) -> dict[str, Any]:
 
 def _check_distinct(noun: str, values: Sequence[Any], *, needed: bool = True) -> None:
     if needed and not values:
-        raise ParameterError(f"The sweep has no {noun}; give at least one.")
+        raise ParameterError("sweep-without", noun=noun)
     if len(set(values)) < len(values):
-        raise ParameterError(f"The sweep has the same {noun} twice; leave out the duplicate.")
+        raise ParameterError("sweep-same-twice", noun=noun)

@@ -122,12 +122,9 @@ def check_values(
         having = [p for a in algorithms for p in a.parameters if p.name == name]
         if name not in everywhere:
             names = sorted({p.option for a in algorithms for p in a.parameters})
-            raise ParameterError(
-                f"No algorithm has a parameter {short(name)!r}; the algorithms of the sweep have "
-                f"{', '.join(names)}."
-            )
+            raise ParameterError("no-algorithm-has", name=short(name), choices=", ".join(names))
         if not values:
-            raise ParameterError(f"The grid of {short(name)} is empty; give at least one value.")
+            raise ParameterError("grid-is-empty", name=short(name))
         if having:
             parsed[name] = tuple(dict.fromkeys(_accepted(having, value) for value in values))
     return parsed
@@ -143,7 +140,7 @@ def own_values(name: str, values: Mapping[str, Any]) -> dict[str, Any]:
     for lacking in values.keys() - parsed.keys():
         options = ", ".join(p.option for p in algorithm.parameters)
         raise ParameterError(
-            f"{name} has no parameter {short(lacking)!r}; choose one of {options}."
+            "no-parameter-of-sweep", name=name, lacking=short(lacking), options=options
         )
     return {k: v for k, (v,) in parsed.items()}
 

@@ -63,9 +63,7 @@ class Journal:
             self._synced = time.monotonic()
             self._resume()
         except OSError:
-            raise DataError(
-                f"The file {short(self.path)!r} cannot be written; choose another folder."
-            ) from None
+            raise DataError("sweep-file-unwritable", path=short(self.path)) from None
 
     def _resume(self) -> None:
         self._file.seek(0)
@@ -74,10 +72,7 @@ class Journal:
         if lines and lines[0].endswith(b"\n"):
             if lines[0].decode(errors="replace").rstrip("\n") != self._header:
                 self._file.close()
-                raise ParameterError(
-                    f"{short(self.path)} contains an unfinished sweep with another plan or "
-                    "version; finish that sweep, delete the file, or choose another name."
-                )
+                raise ParameterError("unfinished-sweep", path=short(self.path))
             good = len(lines[0])
             rows: dict[int, Row] = {}
             for line in lines[1:]:
@@ -137,9 +132,7 @@ def encode(rows: Iterable[Row], plan: SweepPlan, ending: str, command: str = "")
         return csv_text([heads, *([row[head] for head in heads] for row in ordered)]).encode()
     if ending == "parquet":
         return _parquet(ordered, plan, about)
-    raise ParameterError(
-        f"A sweep's file cannot end in .{short(ending)}; choose {', '.join(ENDINGS)}."
-    )
+    raise ParameterError("cannot-end-in", ending=short(ending), choices=", ".join(ENDINGS))
 
 
 def write_rows(path: str | Path, rows: Iterable[Row], plan: SweepPlan, command: str = "") -> None:
@@ -154,28 +147,20 @@ def write_rows(path: str | Path, rows: Iterable[Row], plan: SweepPlan, command: 
         part.write_bytes(content)
         os.replace(part, path)
     except OSError:
-        raise DataError(
-            f"The file {short(path)!r} cannot be written; choose another folder."
-        ) from None
+        raise DataError("sweep-file-unwritable", path=short(path)) from None
 
 
 def ending_of(path: str | Path) -> str:
     """The ending of a path: "parquet", "csv" or "json"; raises ParameterError for any other."""
     ending = Path(path).suffix.lower().lstrip(".")
     if ending not in ENDINGS:
-        raise ParameterError(
-            f"The name {short(path)!r} must end in .parquet, .csv or .json; the ending sets the "
-            "format."
-        )
+        raise ParameterError("name-end-in-parquet-csv-json", path=short(path))
     return ending
 
 
 def read_sweep(path: str | Path) -> SweepFile:
     """Read a finished sweep from Parquet or JSON; raises DataError if the file has no sweep."""
-    refusal = DataError(
-        f"The file {short(path)!r} does not contain a sweep; give a Parquet or JSON file written "
-        "by a sweep."
-    )
+    refusal = DataError("no-sweep-file", path=short(path))
     try:
         if ending_of(path) == "json":
             about = read_json(Path(path).read_bytes())

@@ -128,10 +128,7 @@ def _crew(
         except ModuleNotFoundError as error:
             if error.name != "distributed":
                 raise
-            raise SweepError(
-                "A scheduler needs the package distributed, which is not installed; run pip "
-                "install distributed, or leave the scheduler out."
-            ) from None
+            raise SweepError("scheduler-needs-package-distributed") from None
         return Cluster(Runner(plan), scheduler)
     count = min(processors() if workers is None else workers, runs)
     if count > 1:
