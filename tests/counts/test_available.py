@@ -37,7 +37,6 @@ REFUSES = {
     "notears",
     "noleaks",
     "curate-score",
-    "moment-notears",
 }
 
 
