@@ -18,17 +18,19 @@ import argparse
 import os
 import sys
 import tempfile
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
+import pandas as pd
 import plotly.graph_objects as go
 from playwright.sync_api import ViewportSize
 
 from benchmarks import parsed
 from benchmarks.screenshots import browser
-from pages.ui.papers import charts as paper_charts
+from pages.ui.papers.charts import Curve, small_panels
 from pages.ui.theme import PALETTES
+from pages.ui.tradeoff.charts import series_name
 from privcore.data import load_network
 from privcore.extras.lab.sweeps.cells import Runner, compared, graph_of
 from privcore.extras.lab.sweeps.eight_networks import (
@@ -100,6 +102,20 @@ def renew_references(path: Path) -> None:
     print(f"{len(found)} references made again: {path}")
 
 
+def panels_of(means: pd.DataFrame, titles: Mapping[str, str]) -> go.Figure:
+    """Mean skeleton F1 against ε, a panel for each network.  titles: of the networks, in order."""
+    curves = []
+    private = means[means["epsilon"].notna()]
+    for name in titles:
+        here = private[private["data"] == name]
+        for key, part in here.groupby(["algorithm", "calibration"], sort=False):
+            algorithm, calibration = map(str, key)
+            points = list(zip(part["epsilon"], part["mean"], strict=True))
+            line = series_name(algorithm, calibration)
+            curves.append(Curve(titles[name], line, calibration, points))
+    return small_panels(curves, x_title="total ε", y_title="skeleton F1", bounded=True)
+
+
 def save(figure: go.Figure, path: str, height: int = 760) -> None:
     """The picture of a figure, height pixels high and twice as fine as a screen."""
     size: ViewportSize = {"width": _WIDTH, "height": height}
@@ -159,7 +175,7 @@ def main() -> None:
         eight_networks.cache_clear()
     means = eight_networks_means()
     titles = {name: f"{name} ({len(load_network(name).names)} columns)" for name in NETWORKS}
-    save(paper_charts.sweep_figure(means, "skeleton F1", titles), options.out, height=940)
+    save(panels_of(means, titles), options.out, height=940)
     print(f"Made from: {eight_networks().command}")
     for epsilon in (0.1, 1.0, 10.0):
         print(f"\nMean skeleton F1 over the eight networks at ε = {epsilon:g}:")
