@@ -1,4 +1,4 @@
-"""The ledger's file: its table of entries, upgrades of older formats, and file errors.
+"""The ledger's file: its table of entries, and file errors.
 
 Whenever the file is opened, the chain of entries is checked, and compared with the head file and
 the certificates next to the ledger.
@@ -6,14 +6,12 @@ the certificates next to the ledger.
 
 from __future__ import annotations
 
-import json
 import os
 import secrets
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
@@ -30,112 +28,13 @@ from privcore.releases.ledger.chain import (
 )
 from privcore.text import short
 
-TABLES = ("secret", "budgets", "totals", "fingerprints", "charges")
-
-
-def entries_of(connection: sqlite3.Connection) -> Iterator[dict[str, Any]]:
-    """Convert the rows of older tables to entries; raises ValueError or TypeError if invalid.
-
-    A row that refers to an unknown budget becomes an entry with the budget None, which is invalid
-    as well.
-    """
-    (salt,) = connection.execute("SELECT salt FROM secret").fetchone()
-    yield {"kind": "opened", "salt": salt.hex()}
-    for time, budget, unit, epsilon, delta, rho in connection.execute(
-        "SELECT t.time, b.name, t.unit, t.epsilon, t.delta, t.rho FROM totals t "
-        "LEFT JOIN budgets b ON b.id = t.dataset ORDER BY t.sequence"
-    ):
-        yield {
-            "kind": "total",
-            "time": time,
-            "budget": budget,
-            "unit": unit,
-            "epsilon": float(epsilon),
-            "delta": float(delta),
-            "rho": _number(rho),
-        }
-    for fingerprint, budget in connection.execute(
-        "SELECT f.fingerprint, b.name FROM fingerprints f "
-        "LEFT JOIN budgets b ON b.id = f.dataset ORDER BY f.rowid"
-    ):
-        yield {"kind": "data", "budget": budget, "fingerprints": [fingerprint]}
-    charges = connection.execute(
-        "SELECT c.sequence, c.time, b.name, c.algorithm, c.parameters, c.epsilon, c.delta, c.rho, "
-        "c.certificate, c.state FROM charges c LEFT JOIN budgets b ON b.id = c.dataset "
-        "ORDER BY c.sequence"
-    )
-    for (
-        sequence,
-        time,
-        budget,
-        algorithm,
-        parameters,
-        epsilon,
-        delta,
-        rho,
-        certificate,
-        state,
-    ) in charges:
-        yield {
-            "kind": "charge",
-            "sequence": sequence,
-            "time": time,
-            "budget": budget,
-            "algorithm": algorithm,
-            "parameters": json.loads(parameters),
-            "epsilon": float(epsilon),
-            "delta": float(delta),
-            "rho": _number(rho),
-            "certificate": certificate,
-        }
-        if state != "charged":
-            yield {"kind": "state", "sequence": sequence, "state": state}
-
-
-def _number(text: str | None) -> float | None:
-    return None if text is None else float(text)
-
-
 # "CVLg", which identifies the file among other databases.
 APPLICATION = 0x43564C67
 _CORRUPT = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
-# Each upgrades a file from the previous version; a new file runs through all of them.
-MIGRATIONS: tuple[tuple[str, ...], ...] = (
-    (
-        "CREATE TABLE secret (salt BLOB NOT NULL)",
-        "CREATE TABLE datasets (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, "
-        "fingerprint TEXT UNIQUE, epsilon TEXT NOT NULL, delta TEXT NOT NULL, "
-        "created TEXT NOT NULL)",
-        "CREATE TABLE charges (sequence INTEGER PRIMARY KEY AUTOINCREMENT, "
-        "dataset INTEGER NOT NULL, time TEXT NOT NULL, algorithm TEXT NOT NULL, "
-        "parameters TEXT NOT NULL, epsilon TEXT NOT NULL, delta TEXT NOT NULL, "
-        "state TEXT NOT NULL CHECK (state IN ('charged', 'released', 'failed')))",
-    ),
-    (
-        # Charges store their ρ and their certificate; a budget has a history of totals, and any
-        # number of fingerprints.
-        "ALTER TABLE charges ADD COLUMN rho TEXT",
-        "ALTER TABLE charges ADD COLUMN certificate TEXT NOT NULL DEFAULT ''",
-        "CREATE TABLE budgets (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, "
-        "created TEXT NOT NULL)",
-        "CREATE TABLE fingerprints (fingerprint TEXT PRIMARY KEY, dataset INTEGER NOT NULL)",
-        "CREATE TABLE totals (sequence INTEGER PRIMARY KEY AUTOINCREMENT, "
-        "dataset INTEGER NOT NULL, time TEXT NOT NULL, "
-        "unit TEXT NOT NULL CHECK (unit IN ('basic', 'zcdp')), "
-        "epsilon TEXT NOT NULL, delta TEXT NOT NULL, rho TEXT)",
-        "INSERT INTO budgets SELECT id, name, created FROM datasets",
-        "INSERT INTO fingerprints SELECT fingerprint, id FROM datasets "
-        "WHERE fingerprint IS NOT NULL",
-        "INSERT INTO totals (dataset, time, unit, epsilon, delta) "
-        "SELECT id, created, 'basic', epsilon, delta FROM datasets ORDER BY id",
-        "DROP TABLE datasets",
-    ),
-    # One table of chained entries; the rows of the older tables become its first entries.
-    (TABLE,),
-)
-VERSION = len(MIGRATIONS)
+# The file's format.
+VERSION = 3
 
 
 @contextmanager
@@ -144,9 +43,8 @@ def transaction(path: Path, timeout: float, *, reading: bool = False) -> Iterato
 
     reading: whether the transaction only reads; a writing transaction locks the file at its start.
 
-    Creates the file, or upgrades an older file, in separate transactions.  Waits up to `timeout`
-    seconds for other processes.  Raises LedgerError if the file cannot be used, or is not in the
-    state written last.
+    Creates the file in a separate transaction.  Waits up to `timeout` seconds for other processes.
+    Raises LedgerError if the file cannot be used, or is not in the state written last.
     """
     with _explained(path):
         # Read before the file: it held each recorded entry before the record was written.
@@ -157,9 +55,9 @@ def transaction(path: Path, timeout: float, *, reading: bool = False) -> Iterato
             connection.execute("PRAGMA synchronous = EXTRA")
             _check(connection, path)
             key = load_key(path.parent)
-            if _version(connection) < VERSION:
+            if _version(connection) == 0:
                 with _begun(connection, "IMMEDIATE"):
-                    _migrate(connection, path, key)
+                    _start(connection, path, key)
                     _opened(connection, path, key, seen)
             with _begun(connection, "DEFERRED" if reading else "IMMEDIATE"):
                 chain = _opened(connection, path, key, seen)
@@ -218,31 +116,18 @@ def _check(connection: sqlite3.Connection, path: Path) -> None:
         raise LedgerError("ledger-of-another-program", path=short(path, 200))
     if _version(connection) > VERSION:
         raise LedgerError("ledger-of-a-later-version", path=short(path, 200))
-    if connection.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
+    whole = connection.execute("PRAGMA quick_check(1)").fetchone()[0] == "ok"
+    if not whole or _version(connection) < VERSION:
         raise damaged(path)
 
 
-def _migrate(connection: sqlite3.Connection, path: Path, key: Ed25519PrivateKey) -> None:
-    # Checked again: another process may have upgraded it while this one waited.
-    version = _version(connection)
-    if version == VERSION:
+def _start(connection: sqlite3.Connection, path: Path, key: Ed25519PrivateKey) -> None:
+    # Checked again: another process may have started it while this one waited.
+    if _version(connection) == VERSION:
         return
-    # A new file needs only the current format.
-    for step in MIGRATIONS[version:] if version else MIGRATIONS[-1:]:
-        for statement in step:
-            connection.execute(statement)
-    chain = Chain(connection, path, key)
-    if version == 0:
-        chain.add({"kind": "opened", "salt": secrets.token_hex(32)})
-        connection.execute(f"PRAGMA application_id = {APPLICATION}")
-    else:
-        try:
-            for entry in entries_of(connection):
-                chain.add(entry)
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            raise damaged(path) from None
-        for table in TABLES:
-            connection.execute(f"DROP TABLE {table}")
+    connection.execute(TABLE)
+    Chain(connection, path, key).add({"kind": "opened", "salt": secrets.token_hex(32)})
+    connection.execute(f"PRAGMA application_id = {APPLICATION}")
     connection.execute(f"PRAGMA user_version = {VERSION}")
 
 

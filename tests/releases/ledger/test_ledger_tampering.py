@@ -18,7 +18,6 @@ from privcore.releases.ledger import chain
 from privcore.releases.ledger import store as ledger_store
 from privcore.releases.ledger.chain import _PURPOSE, head_file, load_key
 from privcore.releases.ledger.ledger import Ledger
-from privcore.releases.ledger.store import APPLICATION, MIGRATIONS
 from tests.examples import examples
 from tests.messages import says
 from tests.releases.ledger.charging import charge
@@ -356,7 +355,7 @@ def test_no_bit_of_an_entry_can_be_turned(data):
     turned = [list(row) for row in rows]
     turned[number][column] = bytes(bits)
     with sqlite3.connect(":memory:") as connection:
-        connection.execute(MIGRATIONS[-1][0])
+        connection.execute(chain.TABLE)
         connection.executemany(
             "INSERT INTO entries VALUES (?, ?, ?, ?)",
             [(n, *row) for n, row in enumerate(turned, 1)],
@@ -409,14 +408,12 @@ def killed_at(step, path):
 
 
 @pytest.mark.parametrize("step", STEPS)
-@pytest.mark.parametrize("start", ["none", "present", "older"])
+@pytest.mark.parametrize("start", ["none", "present"])
 def test_killed_at_every_step_a_right_ledger_is_not_refused(tmp_path, step, start):
     path = tmp_path / "ledger.sqlite"
     if start == "present":
         Ledger(path).set_total("clinic", 1.0, 0.0)
         charge(Ledger(path))
-    elif start == "older":
-        older(path, "INSERT INTO budgets VALUES (7, 'clinic', 't')", total(7), spent(1, 7))
     before = 0 if start == "none" else 1
     process = FORK.Process(target=killed_at, args=(step, path))
     process.start()
@@ -460,99 +457,6 @@ def test_a_head_is_written_for_what_is_there_only(ledger):
         charge(ledger, epsilon=1e-9, checkpoint=interrupt)
     assert head_file(ledger.path).read_text() == head
     assert len(ledger.charges()) == 2
-
-
-# Ledgers of the form before, whose rows were not chained.
-
-
-def total(budget, epsilon="1.0"):
-    return f"INSERT INTO totals VALUES (NULL, {budget}, 't', 'basic', '{epsilon}', '0.0', NULL)"
-
-
-def spent(sequence, budget, epsilon="0.1"):
-    return (
-        "INSERT INTO charges (sequence, dataset, time, algorithm, parameters, epsilon, delta, "
-        f"state, certificate) VALUES ({sequence}, {budget}, 't', 'a', '{{}}', '{epsilon}', '0.0', "
-        f"'released', '{sequence:032}')"
-    )
-
-
-def older(path, *statements):
-    with sqlite3.connect(path) as connection:
-        for step in MIGRATIONS[:2]:
-            for statement in step:
-                connection.execute(statement)
-        connection.execute("INSERT INTO secret VALUES (?)", (b"s" * 32,))
-        connection.execute("INSERT INTO fingerprints SELECT 'f1', 7 WHERE 0")
-        for statement in statements:
-            connection.execute(statement)
-        connection.execute(f"PRAGMA application_id = {APPLICATION}")
-        connection.execute("PRAGMA user_version = 2")
-    connection.close()
-
-
-BUDGET = ("INSERT INTO budgets VALUES (7, 'clinic', 't')", total(7))
-
-
-def test_a_ledger_of_the_form_before_is_taken_over_and_chained(tmp_path):
-    path = tmp_path / "ledger.sqlite"
-    older(
-        path,
-        *BUDGET,
-        spent(1, 7),
-        spent(2, 7, "0.25"),
-        total(7, "3.0"),
-        "INSERT INTO fingerprints VALUES ('f1', 7)",
-    )
-    ledger = Ledger(path)
-    keep_certificate(ledger, f"{2:032}")
-    assert [(c.sequence, c.epsilon, c.state) for c in ledger.charges("clinic")] == [
-        (1, 0.1, "released"),
-        (2, 0.25, "released"),
-    ]
-    assert (ledger.budget("clinic").epsilon, ledger.budget_of(["f1"])) == (3.0, "clinic")
-    assert charge(ledger)[0].sequence == 3
-    with sqlite3.connect(path) as connection:
-        tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
-        assert {name for (name,) in tables} == {"entries", "sqlite_sequence"}
-    connection.close()
-    rows = rows_of(ledger)
-    changed("charge", epsilon=0.01)(rows)
-    write_rows(ledger, rows)
-    assert_refused(ledger)
-
-
-@pytest.mark.parametrize(
-    "rows",
-    [
-        (*BUDGET, spent(1, 7, "-0.1")),
-        (*BUDGET, spent(1, 7, "nan")),
-        (*BUDGET, spent(1, 8)),
-        (*BUDGET, spent(1, 7, "much")),
-        (*BUDGET, spent(2, 7)),
-        (*BUDGET, total(8)),
-        (*BUDGET, "INSERT INTO fingerprints VALUES ('f1', 8)"),
-        (*BUDGET, total(7, "-1.0")),
-        (*BUDGET, "DELETE FROM secret"),
-    ],
-)
-def test_rows_of_the_form_before_that_make_no_sense_are_damage(tmp_path, rows):
-    path = tmp_path / "ledger.sqlite"
-    older(path, *rows)
-    assert_refused(Ledger(path), "ledger-damaged")
-
-
-def test_a_copy_of_the_form_before_put_back_later_is_refused(tmp_path):
-    path = tmp_path / "ledger.sqlite"
-    older(path, *BUDGET)
-    shutil.copy(path, tmp_path / "copy")
-    ledger = Ledger(path)
-    charge(ledger, certificate="5" * 32)
-    shutil.copy(tmp_path / "copy", path)
-    assert_refused(ledger, "old-copy")
-    head_file(path).unlink()
-    keep_certificate(ledger, "5" * 32)
-    assert_refused(ledger, "old-copy")
 
 
 def test_certificates_and_head_are_read_before_the_file(ledger, monkeypatch):
