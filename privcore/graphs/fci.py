@@ -56,9 +56,7 @@ def fci(
     return orient_pag(nodes, neighbours, separating, triples_of(neighbours, separating))
 
 
-def triples_of(
-    neighbours: Neighbours, separating: Sets, rule: ColliderRule = "conservative"
-) -> Triples:
+def triples_of(neighbours: Neighbours, separating: Sets) -> Triples:
     """The unshielded triples that are colliders or ambiguous, from the separating sets."""
     skeleton = PDAG(
         tuple(map(str, range(len(neighbours)))),
@@ -66,7 +64,7 @@ def triples_of(
             (i, j) for i, around in enumerate(neighbours) for j in around if i < j
         ),
     )
-    return read_triples(skeleton, separating, rule)
+    return read_triples(skeleton, separating, "conservative")
 
 
 def possible_d_sep(neighbours: Neighbours, triples: Triples) -> list[set[int]]:

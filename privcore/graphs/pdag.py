@@ -182,10 +182,6 @@ class PDAG:
         """The undirected edges as pairs of names, sorted by position."""
         return [(self.nodes[i], self.nodes[j]) for i, j in sorted(self.undirected)]
 
-    def named_bidirected(self) -> list[tuple[str, str]]:
-        """The bidirected edges as pairs of names, sorted by position."""
-        return [(self.nodes[i], self.nodes[j]) for i, j in sorted(self.bidirected)]
-
 
 def ordered(i: int, j: int) -> Edge:
     """The pair with the smaller index first."""

@@ -119,11 +119,6 @@ def _number(cell: object) -> float:
         return math.nan
 
 
-def declare(schema: Sequence[ColumnSchema]) -> list[ColumnSchema]:
-    """The schema with every level and bound declared public; only the owner may declare this."""
-    return [replace(column, declared=True) for column in schema]
-
-
 _KEYS = {
     *("name", "kind", "levels", "bounds", "bins", "cut_points", "missing", "date", "part"),
     *("decimal", "unit", "missing_codes", "ignore_case"),

@@ -86,7 +86,7 @@ def marks(graph):
     return (
         set(graph.named_directed()),
         {frozenset(pair) for pair in graph.named_undirected()},
-        {frozenset(pair) for pair in graph.named_bidirected()},
+        {frozenset(graph.nodes[i] for i in pair) for pair in graph.bidirected},
     )
 
 

@@ -1,6 +1,7 @@
 """A schema of whatever a table holds, for tests of what is built from one."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -26,3 +27,8 @@ def _guessed(name, column):
     if len(finite) == len(values) and min(finite) == max(finite):
         return ColumnSchema(name, "nominal", tuple(values[: MAX_LEVELS + 1]))
     return ColumnSchema(name, "continuous", bounds=(min(finite), max(finite)), bins=4)
+
+
+def declare(schema):
+    """The schema with every level and bound declared public."""
+    return [replace(column, declared=True) for column in schema]

@@ -8,8 +8,7 @@ import pytest
 from privcore.data import Column, Dataset, discretise, load_network
 from privcore.errors import DataError, ParameterError
 from privcore.intake import build_dataset, read_table
-from privcore.intake.schema import declare
-from tests.data.guess import guessed_schema
+from tests.data.guess import declare, guessed_schema
 from tests.messages import outside, raises_code, says
 
 

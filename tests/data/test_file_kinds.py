@@ -12,10 +12,11 @@ from benchmarks.file_kinds.surfaces import in_engine, in_python, on_command_line
 from privcore.errors import ReleaseError
 from privcore.intake import build_dataset, read_table
 from privcore.intake.reading import ReadingOptions
-from privcore.intake.schema import declare, read_schema, schema_json
+from privcore.intake.schema import read_schema, schema_json
 from privcore.intake.triage import proposed_schema
 from privcore.intake.units import bounded
 from privcore.releases.release_check import check_release
+from tests.data.guess import declare
 from tests.messages import label, raises_code
 
 READ = [kind for kind in KINDS if not kind.refusal]

@@ -7,7 +7,8 @@ import pytest
 
 from privcore.errors import DataError
 from privcore.intake import ColumnSchema
-from privcore.intake.schema import declare, read_schema, schema_json
+from privcore.intake.schema import read_schema, schema_json
+from tests.data.guess import declare
 from tests.messages import says
 
 SCHEMA = [

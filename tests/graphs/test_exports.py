@@ -35,7 +35,7 @@ def test_graphml():
     edges = {(label[a], label[b], d["kind"]) for a, b, d in read.edges(data=True)}
     assert edges == {(a, b, "directed") for a, b in GRAPH.named_directed()} | {
         (a, b, "undirected") for a, b in GRAPH.named_undirected()
-    } | {(a, b, "bidirected") for a, b in GRAPH.named_bidirected()}
+    } | {(GRAPH.nodes[a], GRAPH.nodes[b], "bidirected") for a, b in GRAPH.bidirected}
 
 
 def test_dot():

@@ -23,7 +23,7 @@ def quantile_log_iqr(values: Vector, grid: Vector, epsilon: float, noise: NoiseS
     """Return log(upper − lower) for two private quartiles, at least log LEAST_IQR.
 
     Each quartile uses ε/2, so the result is ε-DP. values: shape (m,); grid: public candidates,
-    increasing. Raises ParameterError as `private_quantile` does.
+    increasing. Raises ParameterError as `quantile_utilities` and `chosen_quantile` do.
     """
     return chosen_log_iqr(quartile_utilities(values, grid), grid, epsilon, noise)
 

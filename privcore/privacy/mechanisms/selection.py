@@ -91,21 +91,11 @@ def count_utilities(utilities: Vector, limit: float) -> Vector:
     return np.asarray(np.minimum(ordered[:-1], -ordered[1:]))
 
 
-def private_quantile(
-    values: Vector, q: float, grid: Vector, epsilon: float, noise: NoiseSource
-) -> float:
-    """Select a grid value near the value with rank ⌈q·m⌉ among the m values, under ε-DP.
-
-    With probability 1 − β, the rank of the result is off by at most (2/ε) ln(g/β), for g grid
-    values. Raises ParameterError unless 0 < q ≤ 1, 0 < ε < ∞ and the grid increases.
-    """
-    return chosen_quantile(quantile_utilities(values, q, grid), grid, epsilon, noise)
-
-
 def chosen_quantile(utilities: Vector, grid: Vector, epsilon: float, noise: NoiseSource) -> float:
-    """`private_quantile` from precomputed `quantile_utilities`, for many runs on the same data.
+    """Select a grid value near the value with rank ⌈q·m⌉ among m values, under ε-DP.
 
-    Raises ParameterError unless 0 < ε < ∞.
+    utilities: from `quantile_utilities`. With probability 1 − β, the rank of the result is off by
+    at most (2/ε) ln(g/β), for g grid values. Raises ParameterError unless 0 < ε < ∞.
     """
     if not 0 < epsilon < math.inf:
         raise ParameterError("epsilon-of-quantile-out-of-range", epsilon=epsilon)

@@ -15,8 +15,8 @@ from scipy import stats
 from privcore.errors import ParameterError
 from privcore.privacy.mechanisms import SecureNoise, SimulatedNoise
 from privcore.privacy.mechanisms.selection import (
+    chosen_quantile,
     cut_utilities,
-    private_quantile,
     quantile_utilities,
 )
 from tests.examples import examples
@@ -30,6 +30,10 @@ GRID = np.array([-1.0, 0.0, 1.0, 2.0])
 
 def quantile(values, q):
     return sorted(values)[max(math.ceil(q * len(values)), 1) - 1]
+
+
+def chosen(values, q, grid, epsilon, noise):
+    return chosen_quantile(quantile_utilities(values, q, grid), grid, epsilon, noise)
 
 
 def law(values, q, epsilon):
@@ -80,7 +84,7 @@ def test_a_quantile_costs_epsilon_and_no_more(epsilon):
 def test_frequencies_are_those_of_the_law():
     noise, runs, epsilon = SimulatedNoise(5), 20_000, 1.5
     values = np.array([-1.0, 0.0, 0.0, 2.0, 2.0])
-    drawn = [private_quantile(values, 0.75, GRID, epsilon, noise) for _ in range(runs)]
+    drawn = [chosen(values, 0.75, GRID, epsilon, noise) for _ in range(runs)]
     observed = [drawn.count(value) for value in GRID]
     assert stats.chisquare(observed, runs * law(values, 0.75, epsilon)).pvalue > ALARM
     assert stats.chisquare(observed, runs * law(values, 0.75, 1.25 * epsilon)).pvalue < ALARM
@@ -91,7 +95,7 @@ def test_at_a_large_epsilon_it_is_the_quantile_on_the_grid(source):
     grid = np.linspace(-1, 1, 201)
     values = np.random.default_rng(3).uniform(-1, 1, 999)
     for q in (0.25, 0.5, 0.75):
-        found = private_quantile(values, q, grid, 1e6, source)
+        found = chosen(values, q, grid, 1e6, source)
         assert abs(found - quantile(values, q)) <= 0.005 + 1e-12
 
 
@@ -119,7 +123,7 @@ def test_the_rank_is_wrong_by_at_most_the_stated_number():
 @pytest.mark.parametrize("epsilon", [1e-300, 1e-9, 1e9])
 def test_extreme_budgets(epsilon):
     values = np.zeros(10)
-    drawn = {private_quantile(values, 0.5, GRID, epsilon, SimulatedNoise(k)) for k in range(100)}
+    drawn = {chosen(values, 0.5, GRID, epsilon, SimulatedNoise(k)) for k in range(100)}
     assert drawn == ({0.0} if epsilon > 1 else set(GRID))
 
 
@@ -138,7 +142,7 @@ def test_extreme_budgets(epsilon):
 )
 def test_bad_arguments_are_refused(q, grid, epsilon, reason):
     with pytest.raises(ParameterError, match=reason):
-        private_quantile(np.zeros(3), q, grid, epsilon, SimulatedNoise(1))
+        chosen(np.zeros(3), q, grid, epsilon, SimulatedNoise(1))
 
 
 def test_cut_utilities_are_largest_where_the_share_lies_below():
