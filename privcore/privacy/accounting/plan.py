@@ -95,12 +95,15 @@ def _exactly(amount: float) -> int:
     return numerator << _PLACES + 1 - denominator.bit_length()
 
 
+# An ε-DP step is ½ε²-zCDP.
+_RHO = 0.5
+
+
 @dataclass(frozen=True)
 class Plan:
     """A plan of equal rounds that are (ε, δ)-DP together.
 
     step_epsilons: ε of each step of a round. total: the budget of the filter, in `unit`.
-    rho_factor: as for `plan_rounds`.
     """
 
     epsilon: float
@@ -110,12 +113,11 @@ class Plan:
     accountant: str
     unit: Unit
     total: float
-    rho_factor: float = 0.5
 
     def epsilon_of(self, rounds: int) -> float:
         """The total ε of `rounds` rounds, at this plan's δ."""
         return composition.total(
-            [(e, self.rho_factor * e * e, rounds) for e in self.step_epsilons], self.delta
+            [(e, _RHO * e * e, rounds) for e in self.step_epsilons], self.delta
         )
 
     def new_filter(self) -> PrivacyFilter:
@@ -128,30 +130,21 @@ class Plan:
 
 
 def plan_rounds(
-    epsilon: float,
-    delta: float,
-    rounds: int,
-    shares: Sequence[float] = (1.0,),
-    rho_factor: float = 0.5,
+    epsilon: float, delta: float, rounds: int, shares: Sequence[float] = (1.0,)
 ) -> Plan:
     """Split (ε, δ) over `rounds` rounds, each with steps in proportion to `shares`.
 
     The accountant that allows the largest steps is chosen among basic composition, advanced
     composition and zCDP. The choice uses public numbers only, so it costs no privacy.
 
-    rho_factor: the factor c such that an ε-DP step is cε²-zCDP: ½ for any pure-DP step, and ⅛ for
-    the exponential mechanism.
-
     Raises ParameterError if a parameter is out of range.
     """
-    return _planned(epsilon, delta, rounds, tuple(shares), rho_factor)
+    return _planned(epsilon, delta, rounds, tuple(shares))
 
 
 # Runs that differ only in their noise have the same plan.
 @lru_cache(maxsize=1024)
-def _planned(
-    epsilon: float, delta: float, rounds: int, shares: tuple[float, ...], rho_factor: float
-) -> Plan:
+def _planned(epsilon: float, delta: float, rounds: int, shares: tuple[float, ...]) -> Plan:
     if not (math.isfinite(epsilon) and epsilon > 0):
         raise ParameterError("epsilon-out-of-range", epsilon=epsilon)
     if not 0 <= delta < 1:
@@ -164,7 +157,7 @@ def _planned(
     candidates: list[tuple[float, str, Unit]] = [(epsilon / rounds, "basic composition", "epsilon")]
     if delta > 0:
         rho = composition.rho_for(epsilon, delta)
-        candidates.append((math.sqrt(rho / (rho_factor * rounds * squares)), "zCDP", "rho"))
+        candidates.append((math.sqrt(rho / (_RHO * rounds * squares)), "zCDP", "rho"))
         step = _advanced_step(epsilon, delta, rounds, weights)
         candidates.append((step, "advanced composition", "rho"))
     size, name, unit = max(candidates)
@@ -176,8 +169,8 @@ def _planned(
         total = rho
     else:
         # The cost of the steps; the filter grants exactly these.
-        total = up(rounds * math.fsum(rho_factor * (size * w) ** 2 for w in weights))
-    return Plan(epsilon, delta, rounds, steps, name, unit, total, rho_factor)
+        total = up(rounds * math.fsum(_RHO * (size * w) ** 2 for w in weights))
+    return Plan(epsilon, delta, rounds, steps, name, unit, total)
 
 
 def _advanced_step(epsilon: float, delta: float, rounds: int, weights: Sequence[float]) -> float:
