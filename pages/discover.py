@@ -37,7 +37,7 @@ from privcore.algorithms.engine import accepts
 from privcore.algorithms.search.parameters import DELTA
 from privcore.algorithms.search.result import described_pairs
 from privcore.counts import InMemoryCounts
-from privcore.display.answer import columns_words, graph_form, hidden_sentence
+from privcore.display.answer import columns_words, graph_form, pag_sentence
 from privcore.display.findings import verdict_counts
 from privcore.display.report import price_sentence, reference_sentence
 from privcore.display.sentences import one_level_sentence, overruled_sentence, shape_sentence
@@ -382,7 +382,7 @@ def details(loaded: Loaded, shown: Shown, seed: int, values: dict[str, Any]) -> 
             st.caption(f"{findings.width_sentence(result)} {findings.no_edge_sentence(result)}")
         if overruled := overruled_sentence(result):
             st.caption(texts.plain(overruled))
-        if sentence := hidden_sentence(result):
+        if sentence := pag_sentence(result):
             lines = f"{linked(texts.OF_PAG, pag='A circle')} {sentence}"
         elif algorithm.output == "dag":
             lines = texts.ALL_DIRECTED

@@ -80,7 +80,7 @@ def graph_form(algorithm: Algorithm, *graphs: PDAG) -> str:
     return algorithm.output.upper()
 
 
-def hidden_sentence(result: Discovery) -> str:
+def pag_sentence(result: Discovery) -> str:
     """A note on how to read a PAG, and whether RFCI found it; empty for other graphs."""
     if result.hidden_stage is None:
         return ""

@@ -20,7 +20,7 @@ from privcore.display.answer import (
     answer_sentence,
     class_words,
     graph_form,
-    hidden_sentence,
+    pag_sentence,
     promise_sentence,
 )
 from privcore.display.drawing import Pane, graph_svg
@@ -200,7 +200,7 @@ def show(result: Discovery | Release, reference: Dataset | Discovery | PDAG | No
         own, more = (result.note, *result.warnings), [("Certificate", result.certificate["id"])]
     else:
         algorithm, parameters = get_algorithm(result.algorithm), result.parameters
-        own, more = (hidden_sentence(result), SIMULATED * (result.noise == "simulated")), []
+        own, more = (pag_sentence(result), SIMULATED * (result.noise == "simulated")), []
     graph, guarantee = result.graph, result.guarantee
     texts, widths = line_texts(result.findings), line_widths(result.findings)
     heading = algorithm.title

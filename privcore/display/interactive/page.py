@@ -17,7 +17,7 @@ from privcore.display.answer import (
     answer_sentence,
     class_words,
     columns_words,
-    hidden_sentence,
+    pag_sentence,
     promise_sentence,
 )
 from privcore.display.drawing import (
@@ -199,7 +199,7 @@ def interactive_page(
         ("Noise", f"seed {series.seed}. {SIMULATED}" if private else "none"),
         ("Without privacy", f"{NOT_PRIVATE}" if base is not result else ""),
         ("Curve", _curve_words(series) if content["curve"] else ""),
-        ("Reading it", hidden_sentence(result)),
+        ("Reading it", pag_sentence(result)),
         ("Version", f"CausalVeil {__version__}"),
     ]
     title = f"{algorithm.title} on {short(dataset.name, _NAME_LIMIT)}"
