@@ -25,8 +25,8 @@ from privcore.extras.lab.reproductions import (
     as_csv,
     as_json,
     as_texts,
-    made_now,
-    makers,
+    has_program,
+    quick_result,
     series_of,
     shipped,
 )
@@ -98,7 +98,7 @@ def choose() -> Item:
     return ITEMS[item]
 
 
-def rerun(item: Item) -> Reproduced | None:
+def rerun(item: Item) -> Shipped | None:
     """On request, recompute the item with few replicates.
 
     Returns None if nobody requested the run, or if the run was cancelled.
@@ -107,14 +107,11 @@ def rerun(item: Item) -> Reproduced | None:
     if item.name not in requested:
         return None
 
-    def compute(hooks: LiveHooks) -> Reproduced:
+    def compute(hooks: LiveHooks) -> Shipped:
         def tick(share: float) -> None:
             hooks.update(share, f"{100 * share:.0f} % done ({counted(item.quick, 'replicate')})")
 
-        papers = makers()
-        work = papers.Work(runs=item.quick, tick=tick)
-        made: Reproduced = papers.reproduce(papers.REPRODUCTIONS[item.name], work)
-        return made
+        return quick_result(item.name, tick)
 
     return cached_result(("reproduction", item.name), f"Reproducing {item.item}", compute)
 
@@ -204,10 +201,10 @@ def provenance(shown: Shipped, *, just_now: bool) -> None:
 
 def buttons(shown: Shipped) -> None:
     item, result = shown.item, shown.result
-    if makers() is None:
+    if not has_program():
         st.caption("Results can be recomputed only in a source checkout.")
     with st.container(horizontal=True):
-        if makers() is not None:
+        if has_program():
             st.button(
                 "Run it again here",
                 icon=":material/refresh:",
@@ -237,7 +234,7 @@ def show(item: Item) -> None:
             key=f"which_{item.name}",
         )
         if which == "made here":
-            shown = made_now(item, fresh)
+            shown = fresh
         else:
             fresh = None
     result = shown.result

@@ -251,6 +251,7 @@ _SECTIONS: dict[str, dict[str, str]] = {
     "Sweeps and reproductions": {
         "fewer-rows-than-required": "The table has {rows} rows, but the sweep requires {required}; require fewer rows.",
         "data-needed-for-item": "give them as a CSV, TSV or Parquet file with --table FILE",
+        "brings-its-own-data": "has its own data",
         "item-is-a-table": "is a table",
         "no-scheduler": "There is no scheduler at {address}",
         "no-data-set": "The sweep has no data set",

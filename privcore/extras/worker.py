@@ -35,7 +35,7 @@ def start(serve: Callable[[Any], Any], *, gently: bool = False) -> subprocess.Po
             [sys.executable, "-P", "-m", "privcore.extras.worker", *(["gently"] if gently else [])],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env=_environment(),
+            env=environment(),
         )
         _write(process, message)
     except OSError:
@@ -167,7 +167,7 @@ class Pool(Crew):
         return process
 
 
-def _environment() -> dict[str, str]:
+def environment() -> dict[str, str]:
     """The caller's environment variables, with the root of this package on PYTHONPATH."""
     root = str(Path(__file__).resolve().parents[2])
     paths = [root, *filter(None, [os.environ.get("PYTHONPATH")])]

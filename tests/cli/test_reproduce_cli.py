@@ -4,13 +4,48 @@ import csv
 import io
 import json
 import re
+import signal
+import sys
 
 import numpy as np
 import pytest
 
-from benchmarks.papers import REPRODUCTIONS, Work, reproduce
+from benchmarks.papers.__main__ import main
+from benchmarks.papers.engine import reproduce
+from benchmarks.papers.model import Work
+from benchmarks.papers.registry import REPRODUCTIONS
+from privcore.extras.lab import reproductions
 from privcore.version import __version__
+from tests.cli.calling import Shell
 from tests.messages import outside, says, shows
+
+
+@pytest.fixture
+def shell(capfd):
+    """What the program prints, which is another process, is seen too."""
+    return Shell(capfd)
+
+
+class Here:
+    """The program in this process, which does not wait until it is loaded."""
+
+    stdin = stdout = None
+
+    def __init__(self, words):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(sys, "argv", ["benchmarks.papers", *words])
+            self.code = main()
+
+    def kill(self):
+        pass
+
+    def wait(self):
+        return self.code
+
+
+@pytest.fixture
+def here(monkeypatch):
+    monkeypatch.setattr("privcore.faces.cli.reproduce.start", Here)
 
 
 def test_without_a_name_all_are_listed(printed):
@@ -74,6 +109,7 @@ def test_the_users_table(printed, adult):
     assert "0.786" in out
 
 
+@pytest.mark.usefixtures("here")
 @pytest.mark.parametrize(
     ("arguments", "match"),
     [
@@ -93,8 +129,32 @@ def test_wrong_options_are_refused_in_one_sentence(refused, arguments, match):
     assert re.search(match, refused(f"reproduce {arguments}"))
 
 
+def test_a_refusal_of_the_program_is_that_of_the_command(refused):
+    assert re.search(outside("seed", 9999999999), refused("reproduce xu-adult --seed 9999999999"))
+
+
+def test_an_interruption_ends_the_program(run, monkeypatch):
+    started = []
+
+    def start(words):
+        process = reproductions.start(words)
+        started.append(process)
+
+        def interrupted():
+            del process.wait
+            raise KeyboardInterrupt
+
+        process.wait = interrupted
+        return process
+
+    monkeypatch.setattr("privcore.faces.cli.reproduce.start", start)
+    code, out, err = run("reproduce kusner-figure-1")
+    assert (code, out, err.count(".")) == (130, "", 1)
+    assert started[0].returncode == -signal.SIGKILL
+
+
 def test_without_the_source_it_lists_and_says_where_to_run(printed, refused, monkeypatch):
-    monkeypatch.setattr("privcore.faces.cli.reproduce.makers", lambda: None)
+    monkeypatch.setattr("privcore.faces.cli.reproduce.has_program", lambda: False)
     assert "wang-table-1" in printed("reproduce")
     assert shows(refused("reproduce wang-table-1"), "run-command-there")
     assert "no reproduction" in refused("reproduce wang-table-9")

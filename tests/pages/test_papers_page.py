@@ -104,7 +104,7 @@ def test_running_it_again_shows_the_new_result_and_keeps_the_shipped_one():
 
 
 def test_without_the_source_there_is_no_button(monkeypatch):
-    monkeypatch.setattr("privcore.extras.lab.reproductions.makers", lambda: None)
+    monkeypatch.setattr("privcore.extras.lab.reproductions.has_program", lambda: False)
     app = start(item="curate-figure-3")
     assert not [b for b in app.button if b.key == "again_curate-figure-3"]
     assert any(shows(c.value, "in-the-source") for c in app.caption)

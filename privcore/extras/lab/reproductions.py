@@ -1,22 +1,24 @@
 """Reproductions of papers' tables and figures, shipped with the product in one file each.
 
-The numbers are computed by `benchmarks.papers`, which is part of the source but not of the wheel.
+The numbers are computed by a program, `python -m benchmarks.papers`, which is part of the source
+but not of the wheel.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import date
 from functools import cache
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from privcore.errors import ParameterError
+from privcore.errors import ParameterError, PrivcoreError
+from privcore.extras.worker import end, environment
 from privcore.text import csv_text, short
 from privcore.version import __version__
 
@@ -163,16 +165,36 @@ def made_now(item: Item, result: Reproduced) -> Shipped:
     return Shipped(item, result, __version__, date.today().isoformat())
 
 
-def makers() -> Any:
-    """The module `benchmarks.papers`, which computes the numbers; None in an installed package."""
-    ours = _PACKAGE.parent / "benchmarks" / "papers" / "registry.py"
-    spec = find_spec("benchmarks")
-    # In an installed product there may be another package of this name.
-    if not ours.is_file() or spec is None or spec.origin is None:
-        return None
-    if Path(spec.origin).resolve().parent != ours.resolve().parents[1]:
-        return None
-    return import_module("benchmarks.papers")
+def has_program() -> bool:
+    """Whether the program that computes the numbers lies next to this package."""
+    return (_PACKAGE.parent / "benchmarks" / "papers" / "__main__.py").is_file()
+
+
+def start(words: Sequence[str], stdout: int | None = None) -> subprocess.Popen[bytes]:
+    """Start the program that computes the numbers.
+
+    words: its options. stdout: as for `subprocess.Popen`.
+    """
+    command = [sys.executable, "-P", "-m", "benchmarks.papers", *words]
+    return subprocess.Popen(command, stdout=stdout, env=environment())
+
+
+def quick_result(name: str, tick: Callable[[float], None]) -> Shipped:
+    """Compute an item with few replicates, in a process that ends with this function.
+
+    tick: called with the finished share, from 0 to 1. Raises PrivcoreError if the process ends
+    without a result.
+    """
+    process = start([name, "--quick", "--workers=0", "--json"], subprocess.PIPE)
+    assert process.stdout is not None
+    try:
+        for line in process.stdout:
+            if line.startswith(b"{"):
+                return from_json(line + process.stdout.read())
+            tick(float(line))
+    finally:
+        end(process)
+    raise PrivcoreError("ended-without-result", name=short(name))
 
 
 def described(item: Item) -> dict[str, Any]:
@@ -185,7 +207,7 @@ def _plain(value: Any) -> Any:
 
 
 def as_json(held: Shipped) -> str:
-    """Return the JSON that `shipped` reads, with one line of text per line of the table."""
+    """Return the JSON that `from_json` reads, with one line of text per line of the table."""
     about = {
         **described(held.item),
         "command": held.command if held.made else None,
@@ -225,12 +247,12 @@ def shipped(name: str) -> Shipped:
     """Read the shipped result of an item; raises ParameterError if there is no such item."""
     if name not in NAMES:
         raise ParameterError("no-such-reproduction", name=short(name), choices=", ".join(NAMES))
-    return read(FOLDER / f"{name}.json")
+    return from_json((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
 
 
-def read(path: Path) -> Shipped:
-    """Read a file that was written with `as_json`."""
-    held = json.loads(path.read_text(encoding="utf-8"))
+def from_json(text: str | bytes) -> Shipped:
+    """Read what `as_json` has written."""
+    held = json.loads(text)
     lines = tuple(
         Line(
             tuple(line["case"]),

@@ -6,7 +6,7 @@ import argparse
 import io
 import os
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -80,7 +80,12 @@ def build_parser(commands: Collection[str] = COMMANDS.keys()) -> argparse.Argume
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command and return its exit code.
+    """Run a command and return its exit code, which is that of `carry_out`."""
+    return carry_out(lambda: _parsed(arguments))
+
+
+def carry_out(parse: Callable[[], argparse.Namespace]) -> int:
+    """Run the function `run` of the options that `parse` returns, and return the exit code.
 
     0: success.  2: an error, with one sentence on stderr.  141: the program that reads the output
     closed the pipe; a shell reports the same code.
@@ -91,7 +96,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="backslashreplace")
     try:
         try:
-            return _answer(arguments)
+            return _answer(parse())
         finally:
             sys.stdout.flush()
     except BrokenPipeError:  # such as `| head -1`
@@ -117,7 +122,7 @@ def _write_nowhere() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _answer(arguments: Sequence[str] | None) -> int:
+def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     words = list(sys.argv[1:] if arguments is None else arguments)
     # The first word that is not an option is the command.
     parser = build_parser([word for word in words if not word.startswith("-")][:1])
@@ -128,6 +133,10 @@ def _answer(arguments: Sequence[str] | None) -> int:
         parser.error("topup is no command: `release --like FILE` and `search-again` pool releases")
     options = parser.parse_args(words)
     options.words = words
+    return options
+
+
+def _answer(options: argparse.Namespace) -> int:
     try:
         with announced_to(_first_start):
             options.run(options)

@@ -3,14 +3,16 @@
 import json
 import math
 import shlex
-import sys
+import signal
+import subprocess
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from benchmarks.papers import REPRODUCTIONS, Reproduction, Sample, Work, reproduce
-from benchmarks.papers.engine import collect
+from benchmarks.papers.engine import collect, reproduce
+from benchmarks.papers.model import Reproduction, Sample, Work
+from benchmarks.papers.registry import REPRODUCTIONS
 from benchmarks.papers.sweeps import Measured
 from benchmarks.papers.trade_off import AGAINST_EXACT, AGAINST_TRUTH, trade_off
 from benchmarks.papers.xu_adult import coarse
@@ -18,7 +20,8 @@ from privcore.algorithms import ALGORITHMS, count, discover
 from privcore.algorithms.engine import checked_parameters
 from privcore.algorithms.gradients.curate_score import SCHEDULES, total
 from privcore.data import load_network
-from privcore.errors import ParameterError
+from privcore.errors import ParameterError, PrivcoreError
+from privcore.extras.lab import reproductions
 from privcore.extras.lab.reproductions import (
     FOLDER,
     NAMES,
@@ -28,10 +31,12 @@ from privcore.extras.lab.reproductions import (
     as_csv,
     as_json,
     as_texts,
+    from_json,
+    has_program,
     made_now,
-    makers,
-    read,
+    quick_result,
     shipped,
+    start,
 )
 from privcore.extras.lab.sweeps.sweep import NetworkData, SweepPlan
 from privcore.faces.cli import build_parser
@@ -331,7 +336,7 @@ def test_adult_needs_its_data_and_takes_them():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_file_says_what_is_declared(name):
-    """After a change of the declarations, `python -m benchmarks.papers` writes the files."""
+    """`python -m benchmarks.papers --declare` writes the files after a change."""
     item, held = REPRODUCTIONS[name], shipped(name)
     told = as_json(replace(held, item=item))
     assert (FOLDER / f"{name}.json").read_text(encoding="utf-8") == told
@@ -405,13 +410,12 @@ def test_making_it_again_gives_the_same_numbers(name):
             assert mean[:3] == pytest.approx(old.ours[series][:3], rel=1e-12, nan_ok=True)
 
 
-def test_a_file_reads_back_as_it_was_written(tmp_path):
+def test_a_result_reads_back_as_it_was_written():
     samples = [Sample(("a",), "proven", 0.1, 2.5), Sample(("b",), "proven", math.nan)]
     figure = Figure("case", "case", "case", "x", "y")
     item = simple(lambda settings, work: iter(samples), {("a",): "0.2"}, figure=figure)
     result = reproduce(item, Work(1, seed=4))
-    (tmp_path / "toy.json").write_text(as_json(made_now(item, result)), encoding="utf-8")
-    held = read(tmp_path / "toy.json")
+    held = from_json(as_json(made_now(item, result)))
     assert held.item.figure == figure
     assert (held.result.runs, held.result.seed) == (1, 4)
     assert held.result.lines[0] == result.lines[0]
@@ -421,20 +425,48 @@ def test_a_file_reads_back_as_it_was_written(tmp_path):
 # -- where it is made ---------------------------------------------------------------------------
 
 
-def test_the_makers_are_those_beside_the_engine(monkeypatch, tmp_path):
-    assert makers().REPRODUCTIONS is REPRODUCTIONS
-    package = tmp_path / "privcore"
-    monkeypatch.setattr("privcore.extras.lab.reproductions._PACKAGE", package)
-    assert makers() is None
-    foreign = tmp_path / "benchmarks" / "papers"
-    foreign.mkdir(parents=True)
-    # Ours, but another is found first.
-    (foreign / "registry.py").touch()
-    assert makers() is None
-    # Somebody else's, beside an installed engine.
-    (foreign / "registry.py").unlink()
-    for folder in (foreign.parent, foreign):
-        (folder / "__init__.py").touch()
-    monkeypatch.delitem(sys.modules, "benchmarks")
-    monkeypatch.syspath_prepend(tmp_path)
-    assert makers() is None
+def test_the_program_is_next_to_the_package(monkeypatch, tmp_path):
+    assert has_program()
+    monkeypatch.setattr(reproductions, "_PACKAGE", tmp_path / "privcore")
+    assert not has_program()
+
+
+def test_a_quick_result_is_that_of_the_program(monkeypatch, tmp_path):
+    # Another package of this name is not taken.
+    (tmp_path / "benchmarks").mkdir()
+    (tmp_path / "benchmarks" / "__init__.py").write_text("raise SystemExit(9)")
+    monkeypatch.chdir(tmp_path)
+    item = REPRODUCTIONS["curate-figure-3"]
+    held = quick_result(item.name, lambda share: None)
+    assert held.result == reproduce(item, Work(item.quick))
+
+
+def test_no_result_is_one_sentence():
+    with pytest.raises(PrivcoreError, match=says("ended-without-result", name="xu-adult")):
+        quick_result("xu-adult", lambda share: None)
+
+
+def test_a_stopped_computation_ends_its_process(monkeypatch):
+    started = []
+
+    def kept(*given):
+        started.append(start(*given))
+        return started[-1]
+
+    def stop(share):
+        assert started[0].poll() is None
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(reproductions, "start", kept)
+    with pytest.raises(KeyboardInterrupt):
+        quick_result("kusner-figure-1", stop)
+    assert started[0].returncode == -signal.SIGKILL
+
+
+def test_ctrl_c_ends_the_program_without_a_word(capfd):
+    process = start(["kusner-figure-1", "--json"], subprocess.PIPE)
+    assert float(process.stdout.readline()) < 1
+    process.send_signal(signal.SIGINT)
+    assert process.wait() == -signal.SIGINT
+    process.stdout.close()
+    assert capfd.readouterr().err == ""

@@ -267,7 +267,7 @@ def trigger_that_undoes_charges(ledger):
     [
         (old_copy, "old-copy", {}),
         (another_ledger_of_the_key, "named-by-head", {"file": "ledger.sqlite.head"}),
-        (without_key, "key-of-another", {"file": "signing_key.pem"}),
+        (without_key, "key-of-another", {"key_file": "signing_key.pem"}),
         (trigger_that_undoes_charges, "ledger-damaged", {}),
     ],
 )
