@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -156,6 +157,28 @@ def test_the_engine_has_no_dashboard() -> None:
         for target, _ in imports(module, known)
         if target.split(".")[0] in {"streamlit", "plotly", "pyvis", "pages"}
     ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_what_is_installed_imports_nothing_that_is_not() -> None:
+    """Neither by a statement nor by a call of `import_module` and the like."""
+    wrong = []
+    for path in (*ROOT.glob("privcore/**/*.py"), *ROOT.glob("pages/**/*.py"), ROOT / "app.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            named: list[object] = []
+            if isinstance(node, ast.Import):
+                named = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                named = [node.module]
+            elif isinstance(node, ast.Call) and re.search(
+                r"(import_module|__import__|find_spec|run_module)$", ast.unparse(node.func)
+            ):
+                named = [each.value for each in ast.walk(node) if isinstance(each, ast.Constant)]
+            wrong += [
+                f"{path.relative_to(ROOT)} imports {name}"
+                for name in named
+                if str(name).split(".")[0] in ("benchmarks", "docs", "tests")
+            ]
     assert not wrong, "\n".join(wrong)
 
 
