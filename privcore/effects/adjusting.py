@@ -48,6 +48,10 @@ _SEEN = 3.0
 _TOLERANCE = 0.05
 
 
+# Confidence level of intervals.
+_LEVEL = 0.95
+
+
 class Estimate(NamedTuple):
     """An estimate: the most likely value, and the ends of its interval."""
 
@@ -99,16 +103,16 @@ class StandardisedTable:
         )
         self._hidden = rows < _SEEN * np.sqrt(rows + spread)
 
-    def effect(self, level: float = 0.95) -> Estimate:
+    def effect(self) -> Estimate:
         """P(outcome) at the second value of the cause minus P(outcome) at the first value."""
-        return self._interval(np.array([-1.0, 1.0]), level)
+        return self._interval(np.array([-1.0, 1.0]))
 
-    def probability(self, at: int, level: float = 0.95) -> Estimate:
+    def probability(self, at: int) -> Estimate:
         """P(outcome) with the cause set to its first value (`at` 0) or its second (`at` 1)."""
-        return self._interval(np.eye(2)[at], level)
+        return self._interval(np.eye(2)[at])
 
-    def _interval(self, weights: Vector, level: float) -> Estimate:
-        wanted = float(chi2.ppf(level, 1)) / 2
+    def _interval(self, weights: Vector) -> Estimate:
+        wanted = float(chi2.ppf(_LEVEL, 1)) / 2
         ends = [self._end(side * weights, wanted) for side in (-1.0, 1.0)]
         least, most = -float(np.maximum(-weights, 0).sum()), float(np.maximum(weights, 0).sum())
         value = self._mean(self._best, weights)
@@ -264,7 +268,7 @@ _NOTHING = 1e-10
 
 
 def coefficient(
-    moments: NoisyMoments, n: int, cause: int, outcome: int, others: Columns, level: float = 0.95
+    moments: NoisyMoments, n: int, cause: int, outcome: int, others: Columns, level: float = _LEVEL
 ) -> Estimate | None:
     """The change in the outcome for one more unit of the cause, with its interval.
 
