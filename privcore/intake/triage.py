@@ -80,9 +80,9 @@ def codes_of(raw: RawTable, proposals: Sequence[Proposal]) -> dict[str, tuple[in
     return codes
 
 
-def proposed_schema(raw: RawTable, intervals: int | None = None) -> list[ColumnSchema]:
+def proposed_schema(raw: RawTable) -> list[ColumnSchema]:
     """The schemas that `triage` proposes; columns left out have include=False."""
-    return [proposal.schema for proposal in triage(raw, intervals)]
+    return [proposal.schema for proposal in triage(raw)]
 
 
 def number_columns(raw: RawTable) -> list[ColumnSchema]:
