@@ -9,7 +9,8 @@ import numpy as np
 
 from privcore.algorithms.gradients.noisy_gradients import clipped_mean, clipped_sensitivity
 from privcore.extras.audits import neighbours
-from privcore.extras.audits.case import Trial
+from privcore.extras.audits.case import Side, Trial
+from privcore.extras.audits.outputs import Outputs
 from privcore.extras.audits.trials import (
     BoughtLevels,
     Drawn,
@@ -24,6 +25,7 @@ from privcore.independence.measures import Calibration
 from privcore.intake import ColumnSchema
 from privcore.intake.bought import DomainPlan, plan_domain
 from privcore.privacy.mechanisms import (
+    NoiseSource,
     SieveScales,
     SmoothMedian,
     SparseVectorScales,
@@ -32,6 +34,7 @@ from privcore.privacy.mechanisms.gaussian import planned_mu, planned_sigma
 from privcore.privacy.mechanisms.moments import (
     l1_sensitivity,
     l2_sensitivity,
+    release_moments,
     upper_triangle,
 )
 from privcore.privacy.mechanisms.selection import Selection
@@ -180,6 +183,39 @@ def moments_laplace(epsilon: float, delta: float) -> Trial:
 def moments_gaussian(epsilon: float, delta: float) -> Trial:
     sigma = planned_sigma(l2_sensitivity(2, ROWS_L2.n, centred=False), planned_mu(epsilon, delta))
     return NoisyNumbers("gaussian", _moments(ROWS_L2), (sigma, sigma))
+
+
+@dataclass(frozen=True)
+class MomentReleases:
+    """The noisy covariances of `release_moments`, on rows of norm at most 1."""
+
+    epsilon: float
+    delta: float
+    pair: neighbours.NumericPair
+    batch: int = 1000
+
+    def __call__(self, side: Side, runs: int, noise: NoiseSource) -> Outputs:
+        moments = self.pair.source(side).moments(1.0)
+        released = [
+            release_moments(moments, self.pair.n, 1.0, self.epsilon, self.delta, noise).sigma
+            for _ in range(runs)
+        ]
+        upper = np.triu_indices(len(moments) - 1)
+        names = [f"covariance of {i} and {j}" for i, j in zip("aab", "abb", strict=True)]
+        return Outputs.of_numbers(names, np.array(released)[:, upper[0], upper[1]])
+
+
+# Their variances are well above the floor on eigenvalues that depends on the noise.
+LONG_ROWS = neighbours.NumericPair(
+    "400 rows of norm 0.99 or 1; (1, 0) becomes (0, 1)",
+    tuple((0.7 * i, 0.7 * j) for k in range(100) for i in (-1, 1) for j in (-1, 1))[1:],
+    (1.0, 0.0),
+    (0.0, 1.0),
+)
+
+
+def weighted_moments(epsilon: float, delta: float) -> Trial:
+    return MomentReleases(epsilon, delta, LONG_ROWS)
 
 
 def gradient(epsilon: float, delta: float) -> Trial:

@@ -116,6 +116,14 @@ _ALL = (
         delta=_GAUSSIAN_DELTA,
     ),
     _case(
+        "weighted-moments",
+        "Weighted second moments",
+        claims.LONG_ROWS.words,
+        claims.weighted_moments,
+        delta=_GAUSSIAN_DELTA,
+        ci_runs=10_000,
+    ),
+    _case(
         "clipped-gradient",
         "Clipped gradient",
         claims.ROWS_L2.words,

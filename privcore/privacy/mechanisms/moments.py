@@ -13,11 +13,11 @@ Noisy means and mean squares of columns in −1 … 1, released once for centrin
 Replacing one record of p columns changes the p means and p mean squares together by at most 2√p/n
 in L2 norm, which is also the bound for the means alone (docs/proofs/clipped_gradients.md).
 
-Second moments of rows of bounded norm, with a small budget for means.
+One noisy release of the second moments of rows of bounded norm, with a small budget for means.
 
-What gets noise is the upper triangle of the mean of (a, x)(a, x)ᵀ over the rows, without the
-constant a². If a is well below the norm of the rows, the means cost almost nothing. In return the
-means get more noise, but covariances depend on the means only through products of two means.
+The release is the upper triangle of the mean of (a, x)(a, x)ᵀ over the rows, without the constant
+a². If a is well below the norm of the rows, the means cost almost nothing. In return the means get
+more noise, but covariances depend on the means only through products of two means.
 
 Squares get √2 times as much noise as products. With squares divided by √2, the L2 change in the
 released numbers is proportional to the change in the symmetric matrix, and the sensitivity is
@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 from privcore.arrays import Matrix, Vector
 from privcore.fixed_point import of_means, on_grid, step_of
 from privcore.privacy.mechanisms import NoiseSource
-from privcore.privacy.mechanisms.gaussian import planned_sigma
+from privcore.privacy.mechanisms.gaussian import planned_mu, planned_sigma
 from privcore.privacy.mechanisms.no_noise import width_of
 from privcore.rounding import up
 
@@ -115,6 +115,16 @@ CENTRED_SHARE = 0.3
 SQUARES = 2.0
 
 
+class NoisyMoments(NamedTuple):
+    """Noisy covariances of shape (p, p).
+
+    sigma: the covariances; all eigenvalues are at least `scale`, the σ of the noise.
+    """
+
+    sigma: Matrix
+    scale: float
+
+
 def weighted_sensitivity(radius: float, n: int, share: float = MEAN_SHARE) -> float:
     """Largest L2 change in the released numbers when a row is replaced, with squares divided by √2.
 
@@ -135,3 +145,27 @@ def with_noise(products: Matrix, sigma: float, noise: NoiseSource) -> Vector:
     noisy[~square] = noise.gaussian_array(noisy[~square], sigma)
     noisy[square] = noise.gaussian_array(noisy[square], up(math.sqrt(SQUARES) * sigma))
     return np.asarray(noisy)
+
+
+def release_moments(
+    moments: Matrix, n: int, radius: float, epsilon: float, delta: float, noise: NoiseSource
+) -> NoisyMoments:
+    """Release covariances with Gaussian noise, under (ε, δ)-DP.
+
+    moments: mean of (1, x)(1, x)ᵀ over n rows of norm at most `radius`, shape (p + 1, p + 1).
+    """
+    p = len(moments) - 1
+    weight = np.ones(p + 1)
+    weight[0] = MEAN_SHARE * radius
+    scale = planned_sigma(weighted_sensitivity(radius, n), planned_mu(epsilon, delta))
+    rows, columns = upper_triangle(p, centred=True)
+    noisy = with_noise(moments * np.outer(weight, weight), scale, noise)
+    products = np.empty((p + 1, p + 1))
+    products[rows, columns] = noisy
+    products[columns, rows] = noisy
+    means = products[0, 1:] / weight[0]
+    values, vectors = np.linalg.eigh(products[1:, 1:] - np.outer(means, means))
+    # Without a floor, noise could make the loss unbounded below in some direction.
+    scale = width_of(noise, scale)
+    raised = np.maximum(values, scale)
+    return NoisyMoments(np.asarray((vectors * raised) @ vectors.T), scale)

@@ -7,8 +7,11 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.optimize import minimize
 
+from privcore.privacy.mechanisms import SimulatedNoise
+from privcore.privacy.mechanisms.gaussian import analytic_sigma
 from privcore.privacy.mechanisms.moments import (
     MEAN_SHARE,
+    release_moments,
     weighted_sensitivity,
     with_noise,
 )
@@ -59,3 +62,15 @@ def test_the_sensitivity_is_nearly_attained():
         for t in np.linspace(0, np.pi, 1001)
     )
     assert best == pytest.approx(weighted_sensitivity(radius, 1), rel=1e-3)
+
+
+def test_the_noise_is_that_of_the_sensitivity_and_vanishes_with_it():
+    x = np.random.default_rng(1).normal(size=(500, 3)) * 0.1 + 0.05
+    full = np.column_stack((np.ones(500), x))
+    moments = full.T @ full / 500
+    found = release_moments(moments, 500, 0.9, 0.5, 1e-6, SimulatedNoise(1))
+    assert found.scale == pytest.approx(analytic_sigma(weighted_sensitivity(0.9, 500), 0.5, 1e-6))
+    # At the floor itself, but for rounding.
+    assert np.linalg.eigvalsh(found.sigma).min() >= found.scale * (1 - 1e-9)
+    exact = release_moments(moments, 10**12, 0.9, 0.5, 1e-6, SimulatedNoise(1))
+    assert exact.sigma == pytest.approx(np.cov(x.T, bias=True), abs=1e-9)
