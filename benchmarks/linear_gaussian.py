@@ -1,7 +1,7 @@
 """Algorithms for numbers on linear-Gaussian graphs of 20 columns, as one table.
 
     python -m benchmarks.linear_gaussian [--graphs 10] [--first 5000] [--epsilons 0.1,0.3,1,3,10]
-        [--algorithms moment-search,privpc-star]
+        [--algorithms moment-search,privpc-star,moment-notears]
 
 For densities 0.1 and 0.2 with 10,000 and 100,000 rows: mean F1 of the skeleton and of the CPDAG
 over as many graphs, their seeds from --first, for each ε, and the median engine seconds of a run;
@@ -49,7 +49,7 @@ def main() -> None:
     parser.add_argument("--graphs", type=int, default=10)
     parser.add_argument("--first", type=int, default=5000)
     parser.add_argument("--epsilons", default="0.1,0.3,1,3,10")
-    parser.add_argument("--algorithms", default="moment-search,privpc-star")
+    parser.add_argument("--algorithms", default="moment-search,privpc-star,moment-notears")
     options = parsed(parser, graphs=1, epsilons="1", algorithms="moment-search")
     epsilons = [float(word) for word in options.epsilons.split(",")]
     print("| density, rows | algorithm | " + options.epsilons.replace(",", " | ") + " | seconds |")

@@ -50,6 +50,7 @@ ROWS = (
         Row(f"curate-score, {schedule}", "curate-score", {"schedule": schedule})
         for schedule in ("additive", "exponential", "multiplicative")
     ),
+    Row("moment-notears", "moment-notears", {}),
 )
 _NUMBERS = {"sparsity": 0.05, "weight_threshold": 0.3}
 CHOICES = (
@@ -67,6 +68,8 @@ CHOICES = (
     ),
     Row("notears, λ and w of numbers", "notears", _NUMBERS),
     Row("notears, unit variance", "notears", {"units": "unit variance"}),
+    Row("moment-notears, λ and w of numbers", "moment-notears", _NUMBERS),
+    Row("moment-notears, unit variance", "moment-notears", {"units": "unit variance"}),
 )
 
 

@@ -31,6 +31,7 @@ from .faces.estimators import SVTPC as SVTPC
 from .faces.estimators import CURATEScore as CURATEScore
 from .faces.estimators import LaplacePC as LaplacePC
 from .faces.estimators import LapMech as LapMech
+from .faces.estimators import MomentNOTEARS as MomentNOTEARS
 from .faces.estimators import MomentSearch as MomentSearch
 from .faces.estimators import PrivPC as PrivPC
 from .faces.estimators import PrivPCStar as PrivPCStar

@@ -560,7 +560,7 @@ _SECTIONS: dict[str, dict[str, str]] = {
         "exploring-not-a-release": "for exploring: this is not a release",
         "eight-networks": "eight networks of 5 to 37 columns, with 100,000 rows, δ = 10⁻⁶",
         "runs-each": "{runs} runs each",
-        "algorithms-counted": "Eleven private algorithms and two without privacy",
+        "algorithms-counted": "Twelve private algorithms and two without privacy",
         "opens-on": "Discover opens on {data}, {rows} rows, with {algorithm} at ε = {epsilon}",
         "python-version": "Python {version} or later",
         "why-published": "Why the published",

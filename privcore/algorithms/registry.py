@@ -24,6 +24,7 @@ _PLACES = {
     "notears": "gradients.notears:NOTEARS",
     "noleaks": "gradients.notears:NOLEAKS",
     "curate-score": "gradients.curate_score:CURATE_SCORE",
+    "moment-notears": "gradients.notears:MOMENT_NOTEARS",
 }
 # The default algorithm: docs/experiments has the measurements.
 RECOMMENDED = "moment-search"

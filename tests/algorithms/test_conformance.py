@@ -97,6 +97,7 @@ OTHER_LIMITS = {
     "moment-search": "tests/algorithms/test_moment_search.py",
     "noleaks": "tests/algorithms/test_score_based.py",
     "curate-score": "tests/algorithms/test_score_based.py",
+    "moment-notears": "tests/algorithms/test_score_based.py",
 }
 
 # Settings beside the default ones at which a plan and transcripts on neighbours are tried.
@@ -589,7 +590,7 @@ def random_dataset(seed, p, n):
     return InMemoryCounts.from_dataset(Dataset("t", columns, values))
 
 
-@pytest.mark.parametrize("name", quick_but("sg-pc", "curate-score", "noleaks"))
+@pytest.mark.parametrize("name", quick_but("sg-pc", "curate-score", "noleaks", "moment-notears"))
 @settings(max_examples=examples(40), deadline=None)
 @given(
     seed=st.integers(0, 10_000),

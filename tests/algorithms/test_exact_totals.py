@@ -29,6 +29,9 @@ def sensitivity(name, asked, p, n):
         if given["mechanism"] == "gaussian":
             return (p + 1) / n
         return (mpmath.mpf(p * (p + 1)) / 2 + p + mpmath.mpf(p) / (2 * (p + 1))) / n
+    if name == "moment-notears":
+        radius = exact(given["radius"] or 1) ** 2 * p
+        return (radius + radius / 4) / n
     raise AssertionError(name)
 
 
@@ -52,6 +55,7 @@ def small_rows():
         ("lapmech", {"table_noise": "laplace"}),
         ("privpc-star", {"radius": 1.0}),
         ("privpc-star", {"mechanism": "laplace"}),
+        ("moment-notears", {"radius": 1.0, "iterations": 1}),
     ],
 )
 def test_one_release_s_scale_keeps_to_the_promise(name, asked, epsilon):

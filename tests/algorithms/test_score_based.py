@@ -10,7 +10,7 @@ from dp_accounting.pld import privacy_loss_distribution
 from privcore.algorithms.gradients import curate_score, notears
 from privcore.algorithms.gradients.common import reference
 from privcore.algorithms.gradients.curate_score import CURATE_SCORE, SCHEDULES, budgets, lemma_count
-from privcore.algorithms.gradients.notears import NOLEAKS, NOTEARS
+from privcore.algorithms.gradients.notears import MOMENT_NOTEARS, NOLEAKS, NOTEARS
 from privcore.algorithms.search.model import NoHooks, Run
 from privcore.counts import NumericRows
 from privcore.data.structural import LinearGaussian, random_dag, random_weights
@@ -26,6 +26,7 @@ from tests.transcripts import counts_of
 
 FITS = {
     "notears": (NOTEARS, notears.fit),
+    "moment-notears": (MOMENT_NOTEARS, notears.fit_on_moments),
     "noleaks": (NOLEAKS, notears.fit_noleaks),
     "curate-score": (CURATE_SCORE, curate_score.fit),
 }
@@ -84,6 +85,7 @@ def edit_distance(graph, truth):
 @pytest.mark.parametrize(
     ("name", "given"),
     [
+        ("moment-notears", {"radius": 1.0}),
         ("noleaks", {"centring": "middle"}),
         pytest.param("noleaks", {}, marks=pytest.mark.long),
         pytest.param("noleaks", {"step_rule": "line search"}, marks=pytest.mark.long),
@@ -93,10 +95,28 @@ def edit_distance(graph, truth):
 def test_without_noise_the_graph_is_that_of_notears(easy, name, given):
     data, truth = easy
     plain = fit("notears", data).graph
-    asked = {"clip": 50.0, "gradients": 200, **given}
-    found = fit(name, data, asked, noise=Silent()).graph
-    assert edit_distance(found, plain) <= 2
+    if name == "moment-notears":
+        assert fit(name, data, given, noise=Silent()).graph == plain
+    else:
+        asked = {"clip": 50.0, "gradients": 200, **given}
+        found = fit(name, data, asked, noise=Silent()).graph
+        assert edit_distance(found, plain) <= 2
     assert edit_distance(plain, truth) <= 1
+
+
+@pytest.mark.long
+def test_moment_notears_beats_the_noisy_gradients_at_equal_budgets():
+    """Mean skeleton F1 over five graphs at ε = 0.1, δ = 10⁻⁶."""
+    means = {}
+    for name in PRIVATE:
+        scores = []
+        for seed in range(5):
+            data, truth = equal_variance(seed)
+            graph = fit(name, data, {"epsilon": 0.1}, seed=seed).graph
+            scores.append(skeleton_metrics(graph, truth).f1)
+        means[name] = np.mean(scores)
+    assert means["moment-notears"] > 0.75
+    assert means["moment-notears"] > max(means["noleaks"], means["curate-score"]) + 0.1
 
 
 @pytest.mark.long
@@ -257,8 +277,9 @@ def test_private_runs_report_no_objective(easy):
         found = fit(name, easy[0], {"gradients": 20, "stages": 7})
         assert all(math.isnan(iteration.objective) for iteration in found.convergence)
         assert len(found.convergence) == 7
-    found = fit("notears", easy[0])
-    assert all(math.isfinite(iteration.objective) for iteration in found.convergence)
+    for name in ("notears", "moment-notears"):
+        found = fit(name, easy[0])
+        assert all(math.isfinite(iteration.objective) for iteration in found.convergence)
 
 
 @pytest.mark.long

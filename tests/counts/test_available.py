@@ -37,6 +37,7 @@ REFUSES = {
     "notears",
     "noleaks",
     "curate-score",
+    "moment-notears",
 }
 
 

@@ -361,7 +361,7 @@ def test_schedules_of_budgets_are_drawn(calibration):
         data="linear-gaussian",
         rows="1000",
         nodes="4",
-        algorithm="noleaks",
+        algorithm="moment-notears",
         epsilon="5",
         discover_tab="Edges",
     )
@@ -371,7 +371,7 @@ def test_schedules_of_budgets_are_drawn(calibration):
 @pytest.mark.long
 def test_one_dag_is_not_called_a_cpdag():
     """NOTEARS and its kin give every edge a direction: labels and captions say so."""
-    app = start(algorithm="noleaks", data="asia", rows="2000", discover_truth="true")
+    app = start(algorithm="moment-notears", data="asia", rows="2000", discover_truth="true")
     assert [m.label for m in app.metric][3] == "DAG F1"
     captions = " ".join(c.value for c in app.caption)
     undirected = linked(texts.UNDIRECTED, cpdag=label("line-without-arrow"))

@@ -151,7 +151,7 @@ def test_every_private_algorithm_has_a_line_of_its_own_and_one_hue_a_paper():
             assert len({hues[style.colour] for style in own}) == 1
             assert len({style.symbol for style in own}) == len(own)
             assert all(one.colour != two.colour for one, two in pairwise(own))
-    assert groups()["ours"] == ["moment-search"]
+    assert groups()["ours"] == ["moment-search", "moment-notears"]
 
 
 @pytest.mark.long

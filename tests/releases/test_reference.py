@@ -71,7 +71,7 @@ def test_one_pc_is_the_reference_of_all_algorithms_on_a_table():
         "priv-pc": {"threshold": 0.2, "max_order": 1},
         "em-pc": {},
         "lapmech": {"threshold": 0.5},
-        "noleaks": {},
+        "moment-notears": {},
     }.items():
         result = discover(source, name, {"epsilon": 1.0, **values}, seed=1)
         reference = non_private_reference(source, result)
@@ -79,7 +79,7 @@ def test_one_pc_is_the_reference_of_all_algorithms_on_a_table():
         offered[name] = has_own_test(source, result)
         assert not has_own_test(source, reference)
     assert graphs == {discover(source, "pc").graph}
-    assert [name for name, own in offered.items() if own] == ["priv-pc", "em-pc", "noleaks"]
+    assert [name for name, own in offered.items() if own] == ["priv-pc", "em-pc", "moment-notears"]
     own = non_private_reference(source, result, reference="own_test")
     assert own.algorithm == "notears"
 

@@ -163,7 +163,7 @@ def test_a_half_written_copy_is_not_left(asia, ledger, monkeypatch):
 
 def test_numbers_are_released_with_their_weights(ledger):
     data = StructuralExample("linear-gaussian", nodes=5).sample(3_000, 1)
-    made = release(data, "noleaks", ledger=ledger, budget="clinic")
+    made = release(data, "moment-notears", ledger=ledger, budget="clinic")
     assert made.certificate["released"]["weights"] == made.weights.tolist()
     assert made.weight_threshold == made.certificate["released"]["weight_threshold"]
 

@@ -29,7 +29,7 @@ from privcore.extras.lab.sweeps.sweep import (
 from privcore.measures.references import Reference
 
 _USUAL = ("moment-search", "svt-pc", "priv-pc", "em-pc")
-_USUAL_NUMBERS = ("moment-search", "privpc-star", "noleaks")
+_USUAL_NUMBERS = ("moment-search", "privpc-star", "noleaks", "moment-notears")
 MEASURES = {"f1": "F1", "precision": "precision", "recall": "recall", "shd": "Hamming distance"}
 FOUND = ("adjacent", "directed")
 _SEEDS = [3, 5, 10, 20, 50, 100]

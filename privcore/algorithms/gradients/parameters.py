@@ -17,6 +17,7 @@ _OURS = "choice made here"
 _AUTOMATIC: dict[str, tuple[float, float]] = {
     "sparsity": (0.05, 0.02),
     "weight_threshold": (0.3, 0.05),
+    "radius": (0.2, 0.7),
     "clip": (1.0, 4.0),
     "reach": (4.0, 1.5),
 }
@@ -98,6 +99,23 @@ DEGENERATE = Parameter(
     "reference for private runs uses keep, because private runs cannot check for such columns.",
     source=_OURS,
 )
+RADIUS = Parameter(
+    name="radius",
+    advanced=True,
+    title="Largest row",
+    symbol="R",
+    kind="float",
+    default=None,
+    range="(0, 1]",
+    optional=True,
+    auto_help=auto_help("radius"),
+    slider=(0.05, 1.0),
+    help="The p columns are scaled to −1 … 1, and rows longer than R times √p are shortened "
+    "to that length; R = 1 shortens none. A smaller R needs less noise. Shortened rows keep their "
+    "direction, which matters more here than their length. R is public, so choose it without "
+    "looking at the rows.",
+    source="docs/proofs/weighted_moments.md",
+)
 ITERATIONS = Parameter(
     name="iterations",
     advanced=True,
@@ -132,6 +150,14 @@ class WeightParameters(GraphParameters):
             if getattr(self, name, 0.0) is None
         }
         return replace(self, **chosen)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NotearsParameters(WeightParameters):
+    """Parameters of NOTEARS on second moments, exact or noisy."""
+
+    units: str = MOMENT_UNITS.field()
+    iterations: int = ITERATIONS.field()
 
 
 MA = "Ma, Ji, Pang & Wang 2022"

@@ -135,6 +135,12 @@ _FEW_TURN = NumericPair(
     (1.0, 1.0),
     (1.0, -1.0),
 )
+_SHORT_TURNS = NumericPair(
+    "400 rows (±0.2, ±0.2), whose norm is the largest allowed; (0.2, 0.2) becomes (0.2, −0.2)",
+    corners(0.2, 400),
+    (0.2, 0.2),
+    (0.2, -0.2),
+)
 LARGEST_TURNS = NumericPair(
     "400 rows: 399 rows (±0.5, ±0.5), and (1, 1), which becomes (1, −1) and so reverses a gradient "
     "of the largest size",
@@ -281,6 +287,14 @@ _ALL = (
         "curate-score",
         LARGEST_TURNS,
         {**_DESCENT, "growth": 2.0},
+        delta=GAUSSIAN_DELTA,
+        runs=20_000,
+        ci_runs=800,
+    ),
+    audit_of_algorithm(
+        "moment-notears",
+        _SHORT_TURNS,
+        {"sparsity": 0.0, "iterations": 1, "weight_threshold": 0.3},
         delta=GAUSSIAN_DELTA,
         runs=20_000,
         ci_runs=800,

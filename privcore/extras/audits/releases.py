@@ -72,6 +72,14 @@ _THREE_COLUMNS = TablePair(
     (0, 0, 0),
     (1, 1, 0),
 )
+_RADIUS = 0.2
+_SHORT = _numbers(
+    "400 rows: 399 rows (±0.1, ±0.1), and a row (a, b) with the largest allowed norm R and "
+    "ab = R²/8, which becomes (−b, −a)",
+    0.1,
+    400,
+    _diagonal(_RADIUS * sqrt(2), (_RADIUS * sqrt(2)) ** 2 / 8),
+)
 _LONG = _numbers(
     "2,000 rows: 1,999 rows (±0.3, ±0.3), and a row (a, b) of norm 1 with ab = 1/8, which becomes "
     "(−b, −a)",
@@ -209,6 +217,13 @@ _ALL = (
         LARGEST_TURNS,
         {**_DESCENT, "growth": 2.0},
         paths=10,
+    ),
+    _case(
+        "moment-notears-moments",
+        "Moment NOTEARS: moments",
+        "moment-notears",
+        _SHORT,
+        {"sparsity": 0.0, "iterations": 1, "radius": _RADIUS},
     ),
     _case(
         "column-counts",

@@ -384,3 +384,21 @@ class CURATEScore(Estimator):
         growth: float = 4.0,
         random_state: int | None = None,
     ) -> None: ...
+
+class MomentNOTEARS(Estimator):
+    def __init__(
+        self,
+        *,
+        calibration: Literal["proven"] = "proven",
+        epsilon: float = 1.0,
+        sparsity: float | None = None,
+        weight_threshold: float | None = None,
+        delta: float = 1e-06,
+        knowledge: str = "",
+        rows_per_unit: int | None = None,
+        neighbours: Literal["replaced", "added or removed"] = "replaced",
+        units: Literal["original", "bounds", "unit variance"] = "original",
+        iterations: int = 100,
+        radius: float | None = None,
+        random_state: int | None = None,
+    ) -> None: ...

@@ -201,9 +201,9 @@ def test_what_has_no_effect_is_left_out():
     assert all(cell.setting.choice.shown["blocks"] is None for cell in plan.cells)
     assert plan.left_out == (label("no-parameter-in-sweep", name="radius"),)
     lacking = SweepPlan(
-        (NetworkData("cancer"),), ("pc", "moment-search"), calibrations=("published",)
+        (NetworkData("cancer"),), ("pc", "moment-notears"), calibrations=("published",)
     )
-    assert lacking.left_out == (label("no-published-in-sweep", name="moment-search"),)
+    assert lacking.left_out == (label("no-published-in-sweep", name="moment-notears"),)
     assert lacking.size == 1
 
 
@@ -250,7 +250,7 @@ def test_numbers_and_dags():
     example = StructuralExample("linear-gaussian", 5, 0.4, 2, standardised=False)
     plan = SweepPlan(
         (ExampleData(example), ExampleData(example, intervals=3)),
-        ("notears", "privpc-star", "moment-search", "svt-pc"),
+        ("notears", "privpc-star", "moment-notears", "svt-pc"),
         rows=(400,),
         seeds=1,
         grids={"epsilon": (10,)},
@@ -267,7 +267,7 @@ def test_numbers_and_dags():
     assert row["truth_cpdag_recall"] == right / len(truth)
     assert row["non_private_cpdag_f1"] == 1.0
     assert len(names) == 5
-    assert rows[("linear-gaussian 5 0.4 2", "moment-search")]["non_private_cpdag_f1"] > 0
+    assert rows[("linear-gaussian 5 0.4 2", "moment-notears")]["non_private_cpdag_f1"] > 0
 
 
 @pytest.mark.long
@@ -319,7 +319,7 @@ def test_a_table_in_memory_crosses_processes_and_is_sampled():
             says("too-many-runs", limit="10,000,000"),
         ),
         (
-            {"algorithms": ("moment-search",), "calibrations": ("published",), "grids": {}},
+            {"algorithms": ("moment-notears",), "calibrations": ("published",), "grids": {}},
             says("none-of-the-calibrations"),
         ),
     ],
