@@ -41,6 +41,8 @@ _SECTIONS: dict[str, dict[str, str]] = {
         "calibrations-once": "occur once",
         "calibrations-of-both-kinds": "both kinds",
         "no-description": "has no description",
+        "proven-without-plan": "no plan",
+        "depends-on-what-never-is": "cannot have",
         "no-flaw-stated": "why its published",
         "no-reference": "has no reference for its runs",
         "public-with-budget": "spends nothing",
@@ -75,8 +77,6 @@ _SECTIONS: dict[str, dict[str, str]] = {
         "no-rows-to-draw": "no rows",
     },
     "Algorithms and their limits": {
-        "too-many-columns": "{columns} columns, more than {limit}",
-        "too-many-levels": "more than {limit} levels",
         "constant-column": "'{name}' has the same value",
         "epsilon-too-small": "epsilon is {epsilon}, too small",
         "less-than-one-gradient": "pays for less than one gradient",

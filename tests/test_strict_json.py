@@ -117,8 +117,6 @@ OWN = {
     "extras/lab/reproductions.py",
     "extras/pairs/direction_results.py",
     "releases/ledger/chain.py",
-    "releases/ledger/store.py",
-    "releases/ledger/witnesses.py",
     "strict_json.py",
 }
 

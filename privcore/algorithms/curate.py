@@ -291,7 +291,7 @@ class PerOrder(PerTest[CurateParameters]):
         super().__init__(run)
         parameters = run.parameters
         if isinstance(self.measure, MedianMeasure):
-            raise ParameterError("depends-on-what-never-is", base=self.measure.base)
+            raise ParameterError("curate-tests-without-delta", base=self.measure.base)
         n = run.source.n
         self._rows = checked_rows(n, parameters.rate)
         if self._rows < n:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privcore.errors import DataError
-from privcore.text import short
+from privcore.text import counted, short
 from privcore.unit import RECORD, Unit
 
 Topic = Literal["header", "persons"]
@@ -237,7 +237,7 @@ class Dataset(Described):
         if len({len(values) for values in self.values}) != 1:
             raise ValueError("all columns must have the same number of rows")
         if self.n < 2:
-            raise DataError("too-few-rows-in-data", rows=self.n)
+            raise DataError("too-few-rows-in-data", rows=counted(self.n, "row"))
         for name in (name for edge in self.true_edges or () for name in edge):
             if name not in (*self.names, *self.hidden):
                 raise DataError("true-graph-names-no-column", name=short(name))
@@ -297,7 +297,7 @@ def levels_in_order(column: Column) -> int:
 def check_names(names: list[str]) -> None:
     """Raises DataError unless there are 2 to 10,000 distinct names, none blank."""
     if len(names) < 2:
-        raise DataError("too-few-columns", number=len(names))
+        raise DataError("too-few-columns", columns=counted(len(names), "column"))
     if len(names) > MAX_COLUMNS:
         raise DataError("columns-above-limit", number=len(names), max_columns=MAX_COLUMNS)
     for position, name in enumerate(names, start=1):

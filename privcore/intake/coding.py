@@ -34,7 +34,7 @@ from privcore.errors import DataError, ParameterError
 from privcore.intake.cells import cell_text
 from privcore.intake.reading import RawTable
 from privcore.intake.schema import MISSING_LEVEL, OTHER_LEVEL, ColumnSchema, parse_numbers
-from privcore.text import short
+from privcore.text import counted, short
 from privcore.unit import RECORD, Unit
 
 
@@ -245,7 +245,8 @@ def _check(
     rows = sum(piece.rows for piece in pieces)
     if rows < 2:
         dropped = drop and any(missed)
-        raise DataError("all-rows-dropped" if dropped else "too-few-rows-in-data", rows=rows)
+        left = rows if dropped else counted(rows, "row")
+        raise DataError("all-rows-dropped" if dropped else "too-few-rows-in-data", rows=left)
     unknown = np.sum([piece.unknown for piece in pieces], axis=0)
     low = np.min([piece.low for piece in pieces], axis=0)
     high = np.max([piece.high for piece in pieces], axis=0)

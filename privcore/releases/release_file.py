@@ -232,7 +232,7 @@ def put_together(files: Sequence[ReleaseFile], *, sites: bool) -> tuple[Released
     try:
         statistics = pool([file.statistics for file in files], same_rows=not sites)
     except DataError as error:
-        raise ReleaseError(str(error)) from None
+        raise ReleaseError(error.code, **error.values) from None
     return statistics, _promise_of(files, sites=sites)
 
 

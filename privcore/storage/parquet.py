@@ -32,7 +32,7 @@ from privcore.intake.proposing import Proposal, propose_counted
 from privcore.intake.schema import ColumnSchema
 from privcore.intake.triage import choose, proposals_of
 from privcore.storage.external import count_external, memory_for_all
-from privcore.text import short
+from privcore.text import counted, short
 
 # A level may be written in several ways, with spaces around it.
 _MAX_DISTINCT = 4 * MAX_LEVELS
@@ -192,7 +192,7 @@ def triage_parquet(
     names = _names(files)
     rows = sum(pq.read_metadata(file).num_rows for file in files)
     if rows < 2:
-        raise DataError("too-few-rows-in-data", rows=rows)
+        raise DataError("too-few-rows-in-data", rows=counted(rows, "row"))
 
     def proposed(name: str, parts: int) -> Proposal:
         every = 1

@@ -44,7 +44,7 @@ def test_what_the_tests_say_against_it_is_told(run):
     [
         ("--tiers asia;smoke --require smoke->asia", says("required-but", edge="smoke → asia")),
         ("--tiers asia;smok", says("knowledge-of-no-column", name="smok")),
-        ("--forbid asia", says("no-edge-in-statement", statement="'asia'")),
+        ("--forbid asia", says("no-edge-in-statement", statement="asia")),
         ("--knowledge nothing.json", says("cannot-be-read")),
         ("--set knowledge=tiers", says("bad-knowledge-json", value="'tiers'")),
     ],

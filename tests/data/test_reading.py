@@ -121,7 +121,7 @@ def test_infinite_numbers_are_refused_with_their_count():
 
 def test_ten_thousand_levels_are_refused():
     text = "id,b\n" + "".join(f"r{i},{i % 2}\n" for i in range(10_000))
-    with raises_code(DataError, "too-many-levels", limit="1,000"):
+    with raises_code(DataError, "levels-beyond-limit", most="1,000"):
         load(text)
 
 

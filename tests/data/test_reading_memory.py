@@ -122,7 +122,7 @@ def test_a_text_file_counts_as_it_is_read():
 
 def test_one_line_and_a_million_columns(monkeypatch):
     wide = ",".join(f"c{i}" for i in range(10_001)) + "\n"
-    with raises_code(DataError, "too-many-columns", columns="10,001", limit="10,000"):
+    with raises_code(DataError, "columns-above-limit", number="10,001", max_columns="10,000"):
         read_table(wide.encode(), "t.csv")
     monkeypatch.setattr(reading_module, "_USUAL_ROW", 500)
     monkeypatch.setattr(reading_module, "_MAX_ROW", 1_000)

@@ -105,7 +105,7 @@ def column(name, levels=("a", "b")):
         (["a"], [[0, 1]], says("one-column")),
         (["a", "a"], [[0, 1], [0, 1]], says("column-twice")),
         (["a", " "], [[0, 1], [0, 1]], says("no-column-name")),
-        (["a", "b"], [[0], [1]], says("one-row")),
+        (["a", "b"], [[0], [1]], says("too-few-rows-in-data", rows="1 row")),
     ],
 )
 def test_impossible_data_sets(columns, codes, sentence):

@@ -79,5 +79,5 @@ def _of_algorithm(options: argparse.Namespace) -> tuple[tuple[Event, ...], float
     table = PublicColumns(tuple(f"X{i + 1}" for i in range(columns)), rows)
     events = planned_events(algorithm.name, parameters, table)
     if not events:
-        raise ParameterError("proven-without-plan", name=algorithm.name)
+        raise ParameterError("no-plan-to-account-for", name=algorithm.name)
     return events, float(checked_parameters(algorithm.name, parameters).get("delta", 0.0))
