@@ -19,7 +19,7 @@ import pandas as pd
 from numpy.random import Generator
 
 from benchmarks import parsed
-from privcore.data.samples import SAMPLES
+from privcore.intake.samples import SAMPLES
 
 _SEED = 2024
 

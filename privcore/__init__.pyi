@@ -5,7 +5,6 @@ from .algorithms.search.result import Discovery as Discovery
 from .data.model import Dataset as Dataset
 from .data.network import NETWORKS as NETWORKS
 from .data.network import load_network as load_network
-from .data.samples import SAMPLES as SAMPLES
 from .data.structural import StructuralExample as StructuralExample
 from .display.shown import show as show
 from .errors import PrivcoreError as PrivcoreError
@@ -37,6 +36,7 @@ from .faces.estimators import PrivPC as PrivPC
 from .faces.estimators import PrivPCStar as PrivPCStar
 from .graphs.knowledge import Knowledge as Knowledge
 from .graphs.pdag import PDAG as PDAG
+from .intake.samples import SAMPLES as SAMPLES
 from .measures.comparison import compare as compare
 from .privacy.accounting.guarantee import Guarantee as Guarantee
 from .releases.ledger.ledger import Ledger as Ledger

@@ -48,7 +48,7 @@ def test_the_wheel_has_the_engine_and_the_dashboard_under_one_name_each(wheel):
         "privcore/py.typed",
         "privcore/__init__.pyi",
         "privcore/data/networks/asia.json",
-        *(f"privcore/data/samples/{path.name}" for path in sample_files()),
+        *(f"privcore/intake/samples/{path.name}" for path in sample_files()),
         "privcore/extras/results/eight_networks.parquet",
         "privcore/extras/results/first_view.parquet",
         *(f"privcore/extras/results/reproductions/{name}.json" for name in NAMES),

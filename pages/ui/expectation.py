@@ -26,13 +26,8 @@ from pages.ui.theme import PALETTES, current
 from privcore.algorithms import ALGORITHMS
 from privcore.algorithms.engine import row_parameters
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
-from privcore.algorithms.moment_search.visible import (
-    PublicShape,
-    Visible,
-    changing_sentence,
-    visible_effects,
-    visible_sentence,
-)
+from privcore.algorithms.moment_search.visible import PublicShape, Visible, visible_effects
+from privcore.display.sentences import changing_sentence, visible_sentence
 from privcore.errors import PrivcoreError
 from privcore.extras.lab.planning.adviser import Advice, Candidate, advise, candidates, enough
 from privcore.extras.lab.planning.optimality_gap import optimality_gap

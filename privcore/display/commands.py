@@ -8,7 +8,7 @@ from typing import Any
 
 from privcore.algorithms import Discovery, get_algorithm
 from privcore.data import Dataset, example_parameters
-from privcore.data.samples import Sample
+from privcore.intake.samples import Sample
 
 _ALWAYS = ("nodes", "density", "graph_seed")
 

@@ -30,7 +30,6 @@ from privcore.data.model import (
     Topic,
     check_names,
 )
-from privcore.data.samples import is_sample
 from privcore.errors import DataError
 from privcore.intake import arrow
 from privcore.intake.cells import (
@@ -57,6 +56,7 @@ from privcore.intake.layout import (
     skipped_lines,
     tabbed,
 )
+from privcore.intake.samples import is_sample
 from privcore.intake.schema import ColumnSchema
 from privcore.intake.spreadsheets import is_spreadsheet, read_sheet, text_columns
 from privcore.intake.statistics_files import is_statistics_file, read_statistics

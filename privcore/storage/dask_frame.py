@@ -15,7 +15,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from privcore.counts.distinct import Codes
 from privcore.counts.source import CountSource
 from privcore.counts.tables import available_cases, gaps_of
 from privcore.data.model import Column, Described
@@ -23,7 +22,7 @@ from privcore.errors import DataError
 from privcore.intake.cells import MEMORY
 from privcore.intake.coding import Coded, Coding, Codings, Missing, Piece, looked_at, settled
 from privcore.intake.schema import ColumnSchema
-from privcore.storage.external import Found, ShardedRows, count_external
+from privcore.storage.external import Codes, Found, ShardedRows, count_external
 
 
 def count_frame(

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from privcore.arrays import Matrix
 from privcore.counts import CountSource, StoredTable
-from privcore.counts.distinct import Distinct, coded_means, distinct_rows, merged, taken_rows
 from privcore.counts.source import Bases
 from privcore.data.model import MAX_LEVELS, Column, OpenQuestion
 from privcore.errors import DataError
@@ -31,7 +30,15 @@ from privcore.intake.coding import Coded, Codes, Coding, Codings, Missing, Piece
 from privcore.intake.proposing import Proposal, propose_counted
 from privcore.intake.schema import ColumnSchema
 from privcore.intake.triage import choose, proposals_of
-from privcore.storage.external import count_external, memory_for_all
+from privcore.storage.external import (
+    Distinct,
+    coded_means,
+    count_external,
+    distinct_rows,
+    memory_for_all,
+    merged,
+    taken_rows,
+)
 from privcore.text import counted, short
 
 # A level may be written in several ways, with spaces around it.

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from privcore.data import load_network
-from privcore.data.samples import SAMPLES
+from privcore.intake.samples import SAMPLES
 from tests.messages import begins, says, shows
 
 ASIA = "--network asia --rows 50000 --epsilon 1"

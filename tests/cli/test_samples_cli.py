@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from privcore.data.samples import SAMPLES
+from privcore.intake.samples import SAMPLES
 from tests.messages import says, shows
 
 

@@ -14,7 +14,6 @@ from scipy.stats import chisquare
 
 from privcore.algorithms import ALGORITHMS, discover
 from privcore.counts import InMemoryCounts
-from privcore.counts.distinct import distinct_rows, merged
 from privcore.data import load_network
 from privcore.errors import DataError, ParameterError
 from privcore.privacy.mechanisms import SecureNoise, SimulatedNoise
@@ -24,7 +23,9 @@ from privcore.storage.external import (
     ExternalCounts,
     ShardedRows,
     count_external,
+    distinct_rows,
     joint_columns,
+    merged,
 )
 from tests.counts.sources import (
     Pieces,

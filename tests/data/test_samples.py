@@ -6,9 +6,9 @@ import pytest
 
 import privcore
 from benchmarks import samples as make
-from privcore.data.samples import SAMPLES, get_sample
 from privcore.errors import ParameterError
 from privcore.exchange.dot import read_true_graph
+from privcore.intake.samples import SAMPLES, get_sample
 from tests.examples import few
 from tests.messages import says
 

@@ -3,7 +3,7 @@
 import pytest
 
 from pages.ui.controls.uploads import NO_UPLOADS, VARIABLE
-from privcore.data.samples import SAMPLES
+from privcore.intake.samples import SAMPLES
 from tests.messages import label, shows
 from tests.pages.opening import clean, metric, open_page, press
 

@@ -13,7 +13,6 @@ import privcore
 from privcore.algorithms import count
 from privcore.data import StructuralExample, load_network
 from privcore.data.model import UPLOADED
-from privcore.data.samples import SAMPLES
 from privcore.display.interactive import (
     CONFIRMATION,
     certificate_page,
@@ -26,6 +25,7 @@ from privcore.display.interactive import (
 from privcore.errors import DataError, ParameterError, ReleaseError
 from privcore.graphs import PDAG
 from privcore.intake import build_dataset, read_table
+from privcore.intake.samples import SAMPLES
 from privcore.intake.triage import proposed_schema
 from privcore.releases.certificate import certificate_json
 from privcore.releases.ledger.ledger import Ledger

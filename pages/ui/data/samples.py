@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 
 import streamlit as st
 
-from privcore.data.samples import SAMPLES, Sample
+from privcore.intake.samples import SAMPLES, Sample
 
 _KEY = "upload_sample"
 # While other data are in use, no sample is shown as chosen.

@@ -21,7 +21,6 @@ from pages.ui.pictures.run import RunPictures, run_networks, run_page
 from pages.ui.pictures.sheet import FORMS
 from pages.ui.texts import plain
 from privcore.algorithms import Discovery
-from privcore.data.samples import Sample
 from privcore.display.commands import command_line, page_command, python_code
 from privcore.display.findings import edge_notes
 from privcore.display.interactive import (
@@ -33,6 +32,7 @@ from privcore.display.interactive import (
 )
 from privcore.display.report import run_report
 from privcore.exchange.formats import TEXT_FORMATS, to_edge_csv
+from privcore.intake.samples import Sample
 
 # What makes the content of a file, and the ending of its name.
 File = tuple[Callable[[], str | bytes], str]

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 from statistics import median_low
 from typing import Any, NamedTuple
@@ -43,9 +43,6 @@ from privcore.independence.linear_scores import coordinates
 from privcore.privacy.mechanisms.gaussian import planned_mu
 
 POWER = 0.9
-# A clear dependence, and the largest ε that is proposed to detect it.
-_CLEAR = 0.3
-_LARGEST = 20.0
 # Levels are counted if they show a Cramér's V of this size; in order and few rows, of that.
 _SEEN, _SEEN_IN_ORDER = 0.3, 0.08
 _FEW_ROWS = 20_000
@@ -312,63 +309,6 @@ def visible_effects(
     parameters: checked parameters of the run. pair: see `visible`.
     """
     return visible(shape.plan(parameters), parameters, shape.pairs, pair)
-
-
-def changing_sentence(shape: PublicShape, parameters: MomentSearchParameters) -> str:
-    """A sentence on changes that would make a clear dependence detectable.
-
-    Empty if a clear dependence is detectable already. A clear dependence has a correlation, or a
-    Cramér's V, of `_CLEAR`.
-    """
-
-    def shows(rows: int, epsilon: float) -> bool:
-        tried = replace(shape, n=rows), replace(parameters, epsilon=epsilon)
-        least = visible_effects(*tried).alone
-        return least is not None and least <= _CLEAR
-
-    n, own = shape.n, parameters.epsilon
-    if shows(n, own):
-        return ""
-    epsilons = [own * 1.25**k for k in range(1, 30)]
-    epsilon = next((e for e in epsilons if e <= _LARGEST and shows(n, e)), None)
-    rows = next((m for m in (int(n * 1.25**k) for k in range(1, 40)) if shows(m, own)), None)
-    ways = [
-        *([f"ε = {epsilon:.2g} with the present number of rows"] if epsilon else []),
-        *([f"about {float(f'{rows:.2g}'):,.0f} rows with the present ε"] if rows else []),
-        "fewer columns, or coarser levels",
-    ]
-    return (
-        f"A dependence of {_CLEAR:g} may be missed with these settings. Any of these changes would "
-        f"make such a dependence detectable: {'; '.join(ways)}."
-    )
-
-
-def visible_sentence(
-    shape: PublicShape, parameters: MomentSearchParameters, epsilon: float | None = None
-) -> str:
-    """A sentence that states the smallest detectable dependence in plain words.
-
-    parameters: parameters of the run, with ε per row. epsilon: the total ε per person, if a person
-    may have several rows.
-    """
-    plan = shape.plan(parameters)
-    least = visible(plan, parameters, shape.pairs).alone
-    where = f"At ε = {epsilon or parameters.epsilon:g} and {shape.n:,} rows, moment search"
-    if least is None:
-        return (
-            f"{where} would miss even a perfect dependence between two columns in more than one in "
-            "ten runs; raise ε."
-        )
-    if plan.rows is not None:
-        return (
-            f"{where} detects a correlation of {least:.2g} or more between two columns with 90 % "
-            "probability."
-        )
-    return (
-        f"{where} detects a dependence with a Cramér's V of {least:.2g} or more between two "
-        "columns with at least 90 % probability. For balanced yes/no columns, this is a difference "
-        f"of {100 * least:.1f} percentage points."
-    )
 
 
 def mixed_sentence(source: MixedRows, checked: Mapping[str, Any]) -> str:

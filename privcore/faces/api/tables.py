@@ -13,11 +13,11 @@ import pandas as pd
 from privcore.algorithms.search.parameters import ROWS_PER_UNIT
 from privcore.data import Dataset
 from privcore.data.model import MISSING_LEVEL
-from privcore.data.samples import get_sample
 from privcore.errors import DataError, ParameterError
 from privcore.extras.lab.work import WIDE, wide_sentence
 from privcore.intake import ColumnSchema, Missing, RawTable, build_dataset, reading
 from privcore.intake.proposing import Proposal
+from privcore.intake.samples import get_sample
 from privcore.intake.schema import read_schema
 from privcore.intake.triage import choose, left_out
 from privcore.intake.triage import triage as proposals_for

@@ -10,14 +10,11 @@ from dataclasses import asdict
 
 from privcore.algorithms import ALGORITHMS
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
-from privcore.algorithms.moment_search.visible import (
-    PublicShape,
-    visible_effects,
-    visible_sentence,
-)
+from privcore.algorithms.moment_search.visible import PublicShape, visible_effects
 from privcore.algorithms.search.model import NoHooks
 from privcore.algorithms.search.parameters import DELTA, EPSILON
 from privcore.data.network import MAX_ROWS
+from privcore.display.sentences import visible_sentence
 from privcore.errors import ParameterError
 from privcore.extras.lab.planning.adviser import (
     SECONDS,

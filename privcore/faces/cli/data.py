@@ -17,7 +17,6 @@ from privcore.data import (
     intervals,
     load_network,
 )
-from privcore.data.samples import Sample, get_sample
 from privcore.errors import DataError, ParameterError
 from privcore.exchange.dot import read_true_graph
 from privcore.extras.lab.work import WIDE, wide_sentence
@@ -25,6 +24,7 @@ from privcore.intake import ColumnSchema, RawTable, build_dataset, read_table
 from privcore.intake.bought import StatedTable
 from privcore.intake.proposing import Proposal
 from privcore.intake.reading import MAX_BYTES, MEMORY, ReadingOptions
+from privcore.intake.samples import Sample, get_sample
 from privcore.intake.schema import read_schema
 from privcore.intake.triage import KINDS, choose, left_out, merge_rare, triage
 from privcore.intake.units import bounded

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from privcore.algorithms import ALGORITHMS, Algorithm
 from privcore.data import EXAMPLES, StructuralExample, example_parameters
 from privcore.data.network import NETWORKS, BayesianNetwork, load_network
-from privcore.data.samples import SAMPLES, Sample
+from privcore.intake.samples import SAMPLES, Sample
 from privcore.parameter import Parameter
 
 

@@ -16,9 +16,10 @@ from privcore.algorithms.moment_search.measure import bases_of
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.plan import exact_counts, noisy, plan_lines
 from privcore.algorithms.moment_search.released import read_released, released_as_dict
-from privcore.algorithms.moment_search.visible import PublicShape, changing_sentence, plan_levels
+from privcore.algorithms.moment_search.visible import PublicShape, plan_levels
 from privcore.counts import InMemoryCounts
 from privcore.data import Column, Dataset
+from privcore.display.sentences import changing_sentence
 from privcore.errors import DataError
 from privcore.independence import get_score
 from privcore.independence.linear_scores import basis_of
