@@ -23,7 +23,7 @@ from pages.ui.texts import plain
 from privcore.algorithms import ALGORITHMS
 from privcore.data import Dataset
 from privcore.errors import PrivcoreError, ReleaseError
-from privcore.intake.bought import StatedTable
+from privcore.intake.bought_domain import StatedTable
 from privcore.releases.ledger.ledger import Ledger
 from privcore.releases.release import release
 from privcore.releases.release_check import Check

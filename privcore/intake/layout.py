@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from privcore.data.model import OpenQuestion
 from privcore.intake.cells import cell_text
-from privcore.intake.writing import spelling
+from privcore.intake.numbers_and_dates import spelling
 
 DELIMITERS = {"\t": "tab", ",": "comma", ";": "semicolon", "|": "bar", " ": "blank"}
 # Rows at the start that are read for the layout, and most rows above the names.

@@ -20,8 +20,7 @@ from privcore.arrays import Vector
 from privcore.data.model import MAX_LEVELS, ONE_LEVEL
 from privcore.intake.cells import called_as_persons, names_persons, number_codes, word_codes
 from privcore.intake.levels import even_cuts, in_order, outwards
-from privcore.intake.schema import OTHER_LEVEL, ColumnSchema, parse_numbers
-from privcore.intake.writing import (
+from privcore.intake.numbers_and_dates import (
     PLAIN,
     DateReading,
     Writing,
@@ -32,6 +31,7 @@ from privcore.intake.writing import (
     spelling,
     writing_of,
 )
+from privcore.intake.schema import OTHER_LEVEL, ColumnSchema, parse_numbers
 from privcore.text import counted, percent
 
 # Most levels of a column that is used unchanged.

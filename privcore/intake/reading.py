@@ -56,11 +56,11 @@ from privcore.intake.layout import (
     skipped_lines,
     tabbed,
 )
+from privcore.intake.numbers_and_dates import each
 from privcore.intake.samples import is_sample
 from privcore.intake.schema import ColumnSchema
 from privcore.intake.spreadsheets import is_spreadsheet, read_sheet, text_columns
 from privcore.intake.statistics_files import is_statistics_file, read_statistics
-from privcore.intake.writing import each
 from privcore.naming import shortened
 from privcore.text import counted, short
 from privcore.unit import RECORD, Unit

@@ -43,7 +43,7 @@ from privcore.data.model import MISSING_LEVEL as MISSING_LEVEL
 from privcore.data.model import OTHER_LEVEL as OTHER_LEVEL
 from privcore.data.model import Kind
 from privcore.errors import DataError
-from privcore.intake.writing import PLAIN, DateReading, Writing
+from privcore.intake.numbers_and_dates import PLAIN, DateReading, Writing
 from privcore.strict_json import JsonFault, read_json
 from privcore.text import short
 

@@ -15,7 +15,7 @@ from privcore.counts.tables import NoisyTable
 from privcore.data import Column, Dataset, load_network
 from privcore.errors import DataError, ParameterError
 from privcore.independence import get_score
-from privcore.intake.bought import StatedTable
+from privcore.intake.bought_domain import StatedTable
 from privcore.intake.reading import read_table
 from privcore.intake.schema import MISSING_LEVEL, ColumnSchema
 from privcore.privacy.mechanisms import SimulatedNoise

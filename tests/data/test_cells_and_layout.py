@@ -9,8 +9,8 @@ from privcore.intake import read_table
 from privcore.intake.cells import names_persons, number_codes, word_codes
 from privcore.intake.layout import find_delimiter, last_rows, layout_of
 from privcore.intake.levels import in_order
+from privcore.intake.numbers_and_dates import Writing, writing_of
 from privcore.intake.proposing import named_as_identifier, propose
-from privcore.intake.writing import Writing, writing_of
 from tests.messages import label, raises_code
 
 

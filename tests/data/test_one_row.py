@@ -25,9 +25,9 @@ import xlwt
 
 from privcore.intake import spreadsheets, statistics_files
 from privcore.intake.coding import Coding
+from privcore.intake.numbers_and_dates import FORMATS, DateReading, Writing
 from privcore.intake.reading import ReadingOptions, read_frame, read_table
 from privcore.intake.schema import MISSING_LEVEL, OTHER_LEVEL, ColumnSchema
-from privcore.intake.writing import FORMATS, DateReading, Writing
 
 NAMES = ("word", "number", "day")
 WORDS = ("a", "b", "B ", "1", "2", "3", "", "unknown", "5 mg", "c")

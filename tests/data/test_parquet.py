@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from privcore.errors import DataError, ParameterError, PrivcoreError
 from privcore.intake import ColumnSchema, build_dataset, read_table
+from privcore.intake.numbers_and_dates import DateReading
 from privcore.intake.triage import choose, proposed_schema, triage
-from privcore.intake.writing import DateReading
 from privcore.storage import parquet as parquet_module
 from privcore.storage.dask_frame import FramePartitions
 from privcore.storage.parquet import ParquetRows, open_parquet, triage_parquet

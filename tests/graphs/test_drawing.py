@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from privcore.data import NETWORKS, load_network
 from privcore.display.drawing import Pane, graph_css, graph_script, graph_svg, scene
 from privcore.display.drawing.scene import EDGES, PALETTES
+from privcore.display.edge_paths import short_forms
 from privcore.display.layout import shared_layout
-from privcore.display.routes import short_forms
 from privcore.graphs import PDAG, cpdag_of_dag
 from privcore.graphs.pdag import PAG
 from privcore.measures import CLASSES, compare

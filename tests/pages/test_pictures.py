@@ -31,8 +31,8 @@ from privcore.data import load_network
 from privcore.display.answer import CLASS_WORDS
 from privcore.display.drawing import Pane
 from privcore.display.drawing.scene import dense
+from privcore.display.edge_paths import routes
 from privcore.display.layout import shared_layout
-from privcore.display.routes import routes
 from privcore.graphs import PDAG
 from privcore.intake import build_dataset, read_table
 from privcore.intake.triage import proposed_schema

@@ -10,7 +10,7 @@ import pytest
 from privcore.display.certificate_html import certificate_html
 from privcore.errors import BudgetError, CertificateError, DataError, ReleaseError
 from privcore.intake import RawTable
-from privcore.intake.bought import StatedTable
+from privcore.intake.bought_domain import StatedTable
 from privcore.intake.schema import ColumnSchema
 from privcore.releases import release as module
 from privcore.releases.certificate import certificate_json

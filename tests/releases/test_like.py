@@ -17,7 +17,7 @@ from privcore.effects import EffectPlan, Question
 from privcore.errors import BudgetError, DataError, ParameterError, ReleaseError
 from privcore.faces.api.tables import public_schema
 from privcore.intake import ColumnSchema
-from privcore.intake.bought import StatedTable
+from privcore.intake.bought_domain import StatedTable
 from privcore.privacy.accounting.composition import total_rho
 from privcore.releases.certificate import certificate_json
 from privcore.releases.release import release

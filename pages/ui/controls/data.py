@@ -29,7 +29,7 @@ from privcore.data import (
 from privcore.display.layout import shared_layout
 from privcore.graphs import PDAG
 from privcore.graphs.pdag import Positions
-from privcore.intake.bought import StatedTable
+from privcore.intake.bought_domain import StatedTable
 from privcore.text import short
 
 UPLOAD = "your table"

@@ -19,7 +19,7 @@ from privcore.algorithms import ALGORITHMS
 from privcore.data import Dataset
 from privcore.data.domain import domain_lines, domain_of
 from privcore.intake import ColumnSchema
-from privcore.intake.bought import DomainPlan, StatedTable, buy_domain, plan_domain, rows_off
+from privcore.intake.bought_domain import DomainPlan, StatedTable, buy_domain, plan_domain, rows_off
 from privcore.intake.schema import confirmation, schema_json
 from privcore.privacy.mechanisms import SimulatedNoise
 from privcore.releases.private_domain import SHARE

@@ -28,7 +28,7 @@ from privcore.data import Dataset
 from privcore.errors import DataError, PrivcoreError
 from privcore.exchange.dot import read_true_graph
 from privcore.intake import ColumnSchema, RawTable, build_dataset, read_table
-from privcore.intake.bought import StatedTable
+from privcore.intake.bought_domain import StatedTable
 from privcore.intake.coding import GAPS_AS_LEVEL, Missing
 from privcore.intake.layout import DELIMITERS
 from privcore.intake.proposing import Proposal, propose

@@ -17,7 +17,7 @@ from typing import Any
 
 from pages.ui.theme import EDGES, PALETTES, ThemeName
 from privcore.display.drawing import Pane
-from privcore.display.routes import NAME_LIMIT, short_forms, wrapped
+from privcore.display.edge_paths import NAME_LIMIT, short_forms, wrapped
 from privcore.display.shown import escaped, json_in_html, policy_hash
 from privcore.graphs.pdag import MARK_SIGNS, Positions
 from privcore.text import short

@@ -24,7 +24,7 @@ from pages.ui.theme import EDGES, EdgeStyle
 from privcore.display.answer import class_words
 from privcore.display.drawing import Pane
 from privcore.display.drawing.scene import MARK_WORDS, arrow_at_end, dense, ring_at_end
-from privcore.display.routes import routes, short_forms
+from privcore.display.edge_paths import routes, short_forms
 from privcore.graphs import PDAG
 from privcore.graphs.pdag import PAG, SIGNS, Edge, ordered
 from privcore.text import short

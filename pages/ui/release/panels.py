@@ -24,7 +24,7 @@ from privcore.algorithms.protecting import Protection
 from privcore.data import Dataset
 from privcore.data.model import Described
 from privcore.errors import ParameterError, PrivcoreError
-from privcore.intake.bought import StatedTable
+from privcore.intake.bought_domain import StatedTable
 from privcore.privacy.accounting.accountants import by_rounds, side_by_side
 from privcore.releases.ledger.entries import (
     Budget,

@@ -20,7 +20,7 @@ from privcore.display.drawing.scene import (
     dense,
     ring_at_end,
 )
-from privcore.display.routes import (
+from privcore.display.edge_paths import (
     GAP,
     LINE_HEIGHT,
     NAME_LIMIT,

@@ -22,8 +22,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from privcore.display.edge_paths import NAME_LIMIT, short_forms, wrapped
 from privcore.display.layout import matrix_order
-from privcore.display.routes import NAME_LIMIT, short_forms, wrapped
 from privcore.graphs.pdag import MARKS, PAG, PDAG, Edge, Kind, ordered
 from privcore.text import counted, short
 

@@ -23,7 +23,7 @@ from privcore.extras.audits.trials import (
 from privcore.independence import ScoreMeasure, get_score
 from privcore.independence.measures import Calibration
 from privcore.intake import ColumnSchema
-from privcore.intake.bought import DomainPlan, plan_domain
+from privcore.intake.bought_domain import DomainPlan, plan_domain
 from privcore.privacy.mechanisms import (
     NoiseSource,
     SieveScales,

@@ -11,7 +11,7 @@ import numpy as np
 from privcore.arrays import Vector
 from privcore.extras.audits.case import Side
 from privcore.extras.audits.outputs import Outcome, Outputs
-from privcore.intake.bought import DomainPlan, bought_levels
+from privcore.intake.bought_domain import DomainPlan, bought_levels
 from privcore.privacy.mechanisms import (
     NoiseSource,
     SieveAndExamine,

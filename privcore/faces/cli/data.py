@@ -21,7 +21,7 @@ from privcore.errors import DataError, ParameterError
 from privcore.exchange.dot import read_true_graph
 from privcore.extras.lab.work import WIDE, wide_sentence
 from privcore.intake import ColumnSchema, RawTable, build_dataset, read_table
-from privcore.intake.bought import StatedTable
+from privcore.intake.bought_domain import StatedTable
 from privcore.intake.proposing import Proposal
 from privcore.intake.reading import MAX_BYTES, MEMORY, ReadingOptions
 from privcore.intake.samples import Sample, get_sample

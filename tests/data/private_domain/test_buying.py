@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from privcore.errors import DataError, ParameterError
-from privcore.intake.bought import (
+from privcore.intake.bought_domain import (
     MOST_LEVELS,
     bought_numbers,
     buy_domain,

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from privcore.algorithms import discover
 from privcore.errors import DataError, ParameterError
 from privcore.intake import RawTable
-from privcore.intake.bought import MOST_LEVELS, StatedTable, buy_domain, level_counts
+from privcore.intake.bought_domain import MOST_LEVELS, StatedTable, buy_domain, level_counts
 from privcore.intake.schema import ColumnSchema
 from privcore.privacy.mechanisms import SimulatedNoise
 from privcore.releases.private_domain import Purchase, split, with_purchase

@@ -1,7 +1,5 @@
 """Domains bought from the rows with noise.
 
-X
-
 Splits the ε and δ of a bought domain over its columns, using public facts alone.
 
 The number of rows and the columns used are public, as are the kind of each column, its number of
@@ -39,8 +37,8 @@ from privcore.intake.coding import (
     refused_gaps,
     used_columns,
 )
+from privcore.intake.numbers_and_dates import PLAIN
 from privcore.intake.schema import MISSING_LEVEL, OTHER_LEVEL, ColumnSchema, parse_numbers
-from privcore.intake.writing import PLAIN
 from privcore.privacy.accounting.composition import Event, rho_for
 from privcore.privacy.mechanisms import NoiseSource
 from privcore.privacy.mechanisms.selection import (
