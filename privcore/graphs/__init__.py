@@ -1,4 +1,4 @@
-"""Graphs: the partially directed graph type, orientation, layout and exports."""
+"""Graphs: PDAGs and PAGs, orientation, equivalence, adjustment and background knowledge."""
 
 from privcore.graphs.equivalence import (
     EquivalenceClass,
