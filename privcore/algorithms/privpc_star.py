@@ -118,7 +118,7 @@ class PrivPCStarParameters(parameters.OrientedParameters, parameters.PrivatePara
     null: str | None = NULL.field()
 
 
-class Released(NamedTuple):
+class ReleasedScores(NamedTuple):
     """A noisy covariance matrix of the scaled columns.
 
     sigma: the matrix, positive definite, shape (p, p). scale: scale of the noise. deviation:
@@ -130,7 +130,7 @@ class Released(NamedTuple):
     deviation: float
 
 
-def release(run: Run[PrivPCStarParameters]) -> Released:
+def release(run: Run[PrivPCStarParameters]) -> ReleasedScores:
     """Release a noisy covariance matrix, from which everything else is computed."""
     if run.parameters.calibration == "published":
         return _published(run)
@@ -154,10 +154,10 @@ def release(run: Run[PrivPCStarParameters]) -> Released:
     matrix[rows, columns] = noisy
     matrix[columns, rows] = noisy
     deviation = width_of(run.noise, deviation)
-    return Released(positive(covariance(matrix), deviation), scale, deviation)
+    return ReleasedScores(positive(covariance(matrix), deviation), scale, deviation)
 
 
-def _published(run: Run[PrivPCStarParameters]) -> Released:
+def _published(run: Run[PrivPCStarParameters]) -> ReleasedScores:
     """Covariances of standardised columns with Laplace noise of the scale in the paper."""
     p, n = len(run.source.names), run.source.n
     exact = covariance(run.source.moments())
@@ -171,7 +171,7 @@ def _published(run: Run[PrivPCStarParameters]) -> Released:
     matrix[rows, columns] = noisy
     matrix[columns, rows] = noisy
     deviation = width_of(run.noise, math.sqrt(2) * scale)
-    return Released(positive(matrix, deviation), scale, deviation)
+    return ReleasedScores(positive(matrix, deviation), scale, deviation)
 
 
 @lru_cache(maxsize=64)
@@ -231,7 +231,7 @@ class NoisyFisher(FreeDecision):
     """
 
     def __init__(
-        self, run: Run[PrivPCStarParameters], released: Released, recorder: common.Recorder
+        self, run: Run[PrivPCStarParameters], released: ReleasedScores, recorder: common.Recorder
     ) -> None:
         null = run.parameters.null
         if null is None:

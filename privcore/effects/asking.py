@@ -24,7 +24,7 @@ from privcore.data import Dataset
 from privcore.data.model import Described
 from privcore.effects.adjusting import Estimate
 from privcore.effects.evidence import (
-    Answer,
+    EffectAnswer,
     Evidence,
     ExactTables,
     Numbers,
@@ -64,7 +64,7 @@ def effect_of(
 
     valid = adjustments(indexed, possible)
 
-    def effect(adjusted: frozenset[int], answer: Answer | None, why: str) -> Effect:
+    def effect(adjusted: frozenset[int], answer: EffectAnswer | None, why: str) -> Effect:
         return Effect(
             parents=None if possible.parents is None else named(possible.parents),
             affected=bool(valid),
@@ -82,7 +82,7 @@ def effect_of(
         why = f"With these parents, {outcome} comes before {cause}, so the effect is zero."
         if possible.parents is None:
             why = f"{cause} does not cause {outcome}, so the effect is zero."
-        return effect(frozenset(), Answer(_NONE), why)
+        return effect(frozenset(), EffectAnswer(_NONE), why)
     # Sorting is stable: among sets with equally many counts, a smallest set comes first.
     ranked = sorted(valid, key=lambda columns: evidence.cells(tuple(sorted(columns))))
     for columns in ranked:

@@ -34,7 +34,7 @@ from privcore.text import short
 MOST_CELLS = 20_000
 
 
-class Answer(NamedTuple):
+class EffectAnswer(NamedTuple):
     """An estimated effect.
 
     means: P(outcome) with the cause at its level `compared`, then at its level `to`.
@@ -50,7 +50,7 @@ class Evidence(Protocol):
     def cells(self, others: Columns) -> float:
         """The number of counts behind an answer; fewer counts add less noise."""
 
-    def answer(self, indexed: IndexedQuestion, others: Columns, means: bool) -> Answer | None:
+    def answer(self, indexed: IndexedQuestion, others: Columns, means: bool) -> EffectAnswer | None:
         """The estimate, or None if the numbers for it are missing.
 
         means: whether the answer includes P(outcome) at both values of the cause.
@@ -79,13 +79,13 @@ class Numbers:
     def cells(self, others: Columns) -> float:
         return float(len(others))
 
-    def answer(self, indexed: IndexedQuestion, others: Columns, means: bool) -> Answer | None:
+    def answer(self, indexed: IndexedQuestion, others: Columns, means: bool) -> EffectAnswer | None:
         estimate = coefficient(self.moments, self.n, indexed.cause, indexed.outcome, others)
         if estimate is None:
             return None
         # Yes/no columns are coded 0 and 1, reversed where the question is about their first level.
         turned = (indexed.to == 0) != (indexed.level == 0)
-        return Answer(
+        return EffectAnswer(
             Estimate(-estimate.value, -estimate.high, -estimate.low) if turned else estimate
         )
 
@@ -102,7 +102,7 @@ class Tables:
 
     releases: Sequence[NoisyTables]
     n: int
-    _answers: dict[tuple[IndexedQuestion, Columns, bool], Answer | None] = field(
+    _answers: dict[tuple[IndexedQuestion, Columns, bool], EffectAnswer | None] = field(
         default_factory=dict, repr=False
     )
 
@@ -113,13 +113,15 @@ class Tables:
     def cells(self, others: Columns) -> float:
         return math.prod(self.levels[c] for c in others)
 
-    def answer(self, indexed: IndexedQuestion, others: Columns, means: bool) -> Answer | None:
+    def answer(self, indexed: IndexedQuestion, others: Columns, means: bool) -> EffectAnswer | None:
         key = indexed, tuple(sorted(others)), means
         if key not in self._answers:
             self._answers[key] = self._answer(*key)
         return self._answers[key]
 
-    def _answer(self, indexed: IndexedQuestion, others: Columns, means: bool) -> Answer | None:
+    def _answer(
+        self, indexed: IndexedQuestion, others: Columns, means: bool
+    ) -> EffectAnswer | None:
         columns = (indexed.cause, indexed.outcome, *others)
         if math.prod(self.levels[c] for c in columns) > MOST_CELLS:
             return None
@@ -134,7 +136,7 @@ class Tables:
         )
         table = standardised(np.asarray(counts), float(1 / (1 / variances).sum()), self.n, indexed)
         both = (table.probability(0), table.probability(1)) if means else None
-        return Answer(table.effect(), both)
+        return EffectAnswer(table.effect(), both)
 
     def refusal(self, indexed: IndexedQuestion, others: Columns, names: Sequence[str]) -> str:
         columns = (indexed.cause, indexed.outcome, *others)

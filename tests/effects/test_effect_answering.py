@@ -11,7 +11,7 @@ import pytest
 
 from privcore.effects import Effect, Estimate, IndexedQuestion
 from privcore.effects.asking import effect_of, hull, merged, table_to_measure
-from privcore.effects.evidence import ENOUGH, Answer, ParentSet, parent_sets
+from privcore.effects.evidence import ENOUGH, EffectAnswer, ParentSet, parent_sets
 from privcore.errors import DataError, ParameterError
 from privcore.graphs import PDAG
 from privcore.graphs.adjustment import MOST_NEIGHBOURS, adjustment_sets
@@ -177,11 +177,11 @@ class Held:
 
     def answer(
         self, indexed: IndexedQuestion, others: tuple[int, ...], means: bool
-    ) -> Answer | None:
+    ) -> EffectAnswer | None:
         if others not in self.sets:
             return None
         estimate = Estimate(0.1 * len(others), 0.0, 1.0)
-        return Answer(estimate, (estimate, estimate) if means else None)
+        return EffectAnswer(estimate, (estimate, estimate) if means else None)
 
     def refusal(
         self, indexed: IndexedQuestion, others: tuple[int, ...], names: Sequence[str]

@@ -29,7 +29,7 @@ from privcore.privacy.accounting.accountants import by_rounds, side_by_side
 from privcore.releases.ledger.entries import (
     Budget,
     Spending,
-    Unit,
+    TotalUnit,
     checked_name,
     checked_total,
     spending_of,
@@ -232,9 +232,9 @@ def _new_budget(proposed: str, names: list[str], check: Check) -> tuple[Spending
     title = name.text_input("Name of the data set's budget", key="release_name").strip()
     total = epsilon.number_input("Total ε", 0.001, 1e6, key="release_epsilon")
     fails = delta.number_input("Total δ", 0.0, _MOST_DELTA, format="%.2e", key="release_delta")
-    kind: Unit = added.selectbox(
+    kind: TotalUnit = added.selectbox(
         "Composition",
-        get_args(Unit),
+        get_args(TotalUnit),
         key="release_unit",
         format_func={"zcdp": "in zCDP, then converted", "basic": "as ε and δ"}.__getitem__,
         help="zCDP allows more releases in the long run; ε and δ suit a few large releases. "
@@ -256,7 +256,7 @@ def _new_budget(proposed: str, names: list[str], check: Check) -> tuple[Spending
         return spending_of(Budget(title, "basic", total, fails, None, "", ""), []), str(error)
 
 
-def _unspent(name: str, epsilon: float, delta: float, unit: Unit) -> Spending:
+def _unspent(name: str, epsilon: float, delta: float, unit: TotalUnit) -> Spending:
     """The state of a budget before any charge; raises ParameterError for an impossible total."""
     rho = checked_total(epsilon, delta, unit)
     return spending_of(Budget(name, unit, epsilon, delta, rho, "", ""), [])

@@ -34,7 +34,13 @@ from privcore.independence import (
     z_threshold,
 )
 from privcore.independence.score import strata_of
-from privcore.privacy.accounting import Guarantee, Plan, PrivacyFilter, composition, plan_rounds
+from privcore.privacy.accounting import (
+    Guarantee,
+    PrivacyFilter,
+    RoundsPlan,
+    composition,
+    plan_rounds,
+)
 from privcore.privacy.accounting.composition import Event, Kind
 from privcore.privacy.mechanisms import SmoothMedian
 from privcore.privacy.mechanisms.no_noise import width_of
@@ -146,7 +152,7 @@ class PerTest(Generic[T], Decision):
         self.measure = measure_of(run.parameters)
         self.proven = run.parameters.calibration == "proven"
         self.rounds = 0
-        self.plan: Plan | None = None
+        self.plan: RoundsPlan | None = None
         self.filter: PrivacyFilter | None = None
         self.epsilons: tuple[float, ...] = ()
         self.test_delta = run.parameters.delta
@@ -167,7 +173,7 @@ class PerTest(Generic[T], Decision):
         return (1.0,)
 
     @classmethod
-    def plan_of(cls, run: Run[T], measure: Measure) -> tuple[Plan, float]:
+    def plan_of(cls, run: Run[T], measure: Measure) -> tuple[RoundsPlan, float]:
         """The plan of a proven run, and the δ of each test if the measure needs a δ."""
         epsilon, rounds = run.parameters.epsilon * share_for_tests(run), cls.planned_rounds(run)
         delta = test_delta = run.parameters.delta

@@ -54,7 +54,7 @@ class OrderWork(NamedTuple):
     likely: int
 
 
-class Estimate(NamedTuple):
+class WorkEstimate(NamedTuple):
     """Estimated work of a whole search. seconds_each: time per test, measured on simulated rows."""
 
     orders: tuple[OrderWork, ...]
@@ -118,7 +118,7 @@ def estimate(
     parameters: Mapping[str, Any] | None = None,
     *,
     degree: int | str = USUAL_DEGREE,
-) -> Estimate | None:
+) -> WorkEstimate | None:
     """Estimated work of a run on n rows of columns with these numbers of levels.
 
     None if the algorithm does not work by tests.  No rows of data are used.  degree: assumed number
@@ -132,7 +132,7 @@ def estimate(
     orders = _orders(len(levels), checked["max_order"], DEGREE.parse(degree))
     shape = tuple(sorted(levels, reverse=True)[:_COLUMNS])
     settled = tuple(sorted(checked.items()))
-    return Estimate(orders, _measured(min(n, _ROWS), shape, algorithm, settled))
+    return WorkEstimate(orders, _measured(min(n, _ROWS), shape, algorithm, settled))
 
 
 def large_work_sentence(

@@ -15,7 +15,7 @@ from privcore.extras.audits.planted import GoingOn
 from privcore.extras.audits.trials import SparseVectors
 from privcore.extras.teaching.panel import Panel, choice, epsilon_parameter, number, seed_parameter
 from privcore.privacy.mechanisms import SimulatedNoise
-from privcore.privacy.mechanisms.sparse_vector import Answer, SparseVector
+from privcore.privacy.mechanisms.sparse_vector import SparseVector, StreamAnswer
 
 CORRECT = "correct"
 # Names of audits, so that each variant can be opened on the Audit page.
@@ -61,7 +61,7 @@ def sparse_vector_steps(
     """Test `scores` one by one, and stop at the first "above" if the variant stops there."""
     mechanism = audited(variant, epsilon)
     vector = SparseVector(threshold, mechanism.scales, SimulatedNoise(seed))
-    answers: list[Answer] = []
+    answers: list[StreamAnswer] = []
     for score in scores:
         answers.append(vector.ask(score))
         if answers[-1].above and not isinstance(mechanism, GoingOn):

@@ -34,7 +34,7 @@ from privcore.privacy.accounting.composition import rho_of_pure
 from privcore.privacy.mechanisms.gaussian import check_at_least_0, gaussian_epsilon, planned_mu
 from privcore.rounding import down, largest, up
 
-Unit = Literal["epsilon", "rho"]
+BudgetUnit = Literal["epsilon", "rho"]
 
 # Every finite double is a whole number of 2⁻¹⁰⁷⁴, the smallest of them.
 _PLACES = 1074
@@ -47,7 +47,7 @@ class PrivacyFilter:
     The sum is kept exactly, as an integer, so small charges can never exceed the total by rounding.
     """
 
-    def __init__(self, unit: Unit, total: float) -> None:
+    def __init__(self, unit: BudgetUnit, total: float) -> None:
         if not total > 0:
             raise BudgetError("no-budget")
         self.unit = unit
@@ -100,7 +100,7 @@ _RHO = 0.5
 
 
 @dataclass(frozen=True)
-class Plan:
+class RoundsPlan:
     """A plan of equal rounds that are (ε, δ)-DP together.
 
     step_epsilons: ε of each step of a round. total: the budget of the filter, in `unit`.
@@ -111,7 +111,7 @@ class Plan:
     rounds: int
     step_epsilons: tuple[float, ...]
     accountant: str
-    unit: Unit
+    unit: BudgetUnit
     total: float
 
     def epsilon_of(self, rounds: int) -> float:
@@ -131,7 +131,7 @@ class Plan:
 
 def plan_rounds(
     epsilon: float, delta: float, rounds: int, shares: Sequence[float] = (1.0,)
-) -> Plan:
+) -> RoundsPlan:
     """Split (ε, δ) over `rounds` rounds, each with steps in proportion to `shares`.
 
     The accountant that allows the largest steps is chosen among basic composition, advanced
@@ -144,7 +144,7 @@ def plan_rounds(
 
 # Runs that differ only in their noise have the same plan.
 @lru_cache(maxsize=1024)
-def _planned(epsilon: float, delta: float, rounds: int, shares: tuple[float, ...]) -> Plan:
+def _planned(epsilon: float, delta: float, rounds: int, shares: tuple[float, ...]) -> RoundsPlan:
     if not (math.isfinite(epsilon) and epsilon > 0):
         raise ParameterError("epsilon-out-of-range", epsilon=epsilon)
     if not 0 <= delta < 1:
@@ -154,7 +154,9 @@ def _planned(epsilon: float, delta: float, rounds: int, shares: tuple[float, ...
     weights = [share / math.fsum(shares) for share in shares]
     squares = math.fsum(w * w for w in weights)
 
-    candidates: list[tuple[float, str, Unit]] = [(epsilon / rounds, "basic composition", "epsilon")]
+    candidates: list[tuple[float, str, BudgetUnit]] = [
+        (epsilon / rounds, "basic composition", "epsilon")
+    ]
     if delta > 0:
         rho = composition.rho_for(epsilon, delta)
         candidates.append((math.sqrt(rho / (_RHO * rounds * squares)), "zCDP", "rho"))
@@ -170,7 +172,7 @@ def _planned(epsilon: float, delta: float, rounds: int, shares: tuple[float, ...
     else:
         # The cost of the steps; the filter grants exactly these.
         total = up(rounds * math.fsum(_RHO * (size * w) ** 2 for w in weights))
-    return Plan(epsilon, delta, rounds, steps, name, unit, total)
+    return RoundsPlan(epsilon, delta, rounds, steps, name, unit, total)
 
 
 def _advanced_step(epsilon: float, delta: float, rounds: int, weights: Sequence[float]) -> float:

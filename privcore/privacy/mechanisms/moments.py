@@ -76,7 +76,7 @@ def positive(matrix: Matrix, floor: float) -> Matrix:
     return np.asarray((vectors * raised) @ vectors.T)
 
 
-class Columns(NamedTuple):
+class ColumnMoments(NamedTuple):
     """Noisy means in [−1, 1] and variances in (0, 1], shape (p,); `scale` is the σ of the noise."""
 
     means: Vector
@@ -89,7 +89,9 @@ def columns_sensitivity(columns: int, n: int) -> float:
     return of_means(2 * math.sqrt(columns) / n, n)
 
 
-def release_columns(rows: Matrix, multiplicities: Vector, mu: float, noise: NoiseSource) -> Columns:
+def release_columns(
+    rows: Matrix, multiplicities: Vector, mu: float, noise: NoiseSource
+) -> ColumnMoments:
     """Release the means and variances of columns with Gaussian noise, under μ-Gaussian DP.
 
     rows: unique rows in [−1, 1], shape (u, p). multiplicities: number of times that each row
@@ -104,7 +106,7 @@ def release_columns(rows: Matrix, multiplicities: Vector, mu: float, noise: Nois
     # Without a floor noise could make a column's variance 0, or less.
     floor = min(width_of(noise, scale), 1.0)
     variances = np.clip(noisy[columns:] - means * means, floor, 1)
-    return Columns(means, variances, scale)
+    return ColumnMoments(means, variances, scale)
 
 
 # a, as a share of the largest norm R: the means then add a quarter to the sensitivity.
@@ -115,7 +117,7 @@ CENTRED_SHARE = 0.3
 SQUARES = 2.0
 
 
-class NoisyMoments(NamedTuple):
+class MomentRelease(NamedTuple):
     """Noisy covariances of shape (p, p).
 
     sigma: the covariances; all eigenvalues are at least `scale`, the σ of the noise.
@@ -149,7 +151,7 @@ def with_noise(products: Matrix, sigma: float, noise: NoiseSource) -> Vector:
 
 def release_moments(
     moments: Matrix, n: int, radius: float, epsilon: float, delta: float, noise: NoiseSource
-) -> NoisyMoments:
+) -> MomentRelease:
     """Release covariances with Gaussian noise, under (ε, δ)-DP.
 
     moments: mean of (1, x)(1, x)ᵀ over n rows of norm at most `radius`, shape (p + 1, p + 1).
@@ -168,4 +170,4 @@ def release_moments(
     # Without a floor, noise could make the loss unbounded below in some direction.
     scale = width_of(noise, scale)
     raised = np.maximum(values, scale)
-    return NoisyMoments(np.asarray((vectors * raised) @ vectors.T), scale)
+    return MomentRelease(np.asarray((vectors * raised) @ vectors.T), scale)

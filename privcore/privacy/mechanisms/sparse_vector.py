@@ -39,7 +39,7 @@ class SparseVectorScales:
 
 
 @dataclass(frozen=True)
-class Answer:
+class StreamAnswer:
     """One noisy comparison; `noisy` and `threshold` are for explanation and are not private."""
 
     above: bool
@@ -74,7 +74,7 @@ class SparseVector:
         self._noisy_threshold = noise.laplace(threshold, scales.threshold)
         self._finished = False
 
-    def ask(self, value: float, stretch: float = 1.0) -> Answer:
+    def ask(self, value: float, stretch: float = 1.0) -> StreamAnswer:
         """Test whether the noisy `value` is at least the noisy threshold.
 
         stretch: factor by which the query noise is multiplied, for a query of larger sensitivity.
@@ -86,7 +86,7 @@ class SparseVector:
         noisy = self._noise.laplace(value, self._scales.query * stretch)
         above = noisy >= self._noisy_threshold
         self._finished = above
-        return Answer(above, noisy, self._noisy_threshold)
+        return StreamAnswer(above, noisy, self._noisy_threshold)
 
     def reuse_threshold(self) -> None:
         """Continue with the same noisy threshold after an "above".
@@ -215,13 +215,13 @@ class SieveAndExamine:
         self._vector = SparseVector(self._threshold - self._tweak, scales, self._noise)
         self._rounds += 1
 
-    def sieve(self, value: float, stretch: float = 1.0) -> Answer:
+    def sieve(self, value: float, stretch: float = 1.0) -> StreamAnswer:
         """Test whether the score on the sub-sample passes; `stretch` multiplies the query noise."""
         if self._vector is None:
             raise RuntimeError("call open_round() before sieve()")
         return self._vector.ask(value, stretch)
 
-    def examine(self, value: float, stretch: float = 1.0) -> Answer:
+    def examine(self, value: float, stretch: float = 1.0) -> StreamAnswer:
         """Test whether the score on all rows passes the threshold.
 
         A pass ends the round; a failure also ends it if `refresh_always` is set.
@@ -234,7 +234,7 @@ class SieveAndExamine:
             self._vector = None
         else:
             self._vector.reuse_threshold()
-        return Answer(above, noisy, self._threshold)
+        return StreamAnswer(above, noisy, self._threshold)
 
 
 class ErrorProbabilities(NamedTuple):

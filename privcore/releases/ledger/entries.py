@@ -26,7 +26,7 @@ from privcore.privacy.accounting import composition
 from privcore.text import short
 from privcore.unit import REPLACED
 
-Unit = Literal["basic", "zcdp"]
+TotalUnit = Literal["basic", "zcdp"]
 State = Literal["charged", "released", "failed"]
 
 
@@ -40,7 +40,7 @@ class Budget:
     """
 
     name: str
-    unit: Unit
+    unit: TotalUnit
     epsilon: float
     delta: float
     rho: float | None
@@ -193,12 +193,12 @@ def checked_name(name: str) -> str:
     return name
 
 
-def checked_total(epsilon: float, delta: float, unit: Unit) -> float | None:
+def checked_total(epsilon: float, delta: float, unit: TotalUnit) -> float | None:
     """Check a total; returns ρ for a total in zCDP, and None otherwise.
 
     Raises ParameterError for an invalid total.
     """
-    if unit not in get_args(Unit):
+    if unit not in get_args(TotalUnit):
         raise ParameterError("unit-out-of-range", unit=short(unit))
     if not (math.isfinite(epsilon) and epsilon > 0):
         raise ParameterError("total-epsilon-out-of-range", epsilon=epsilon)
@@ -274,10 +274,16 @@ class Books:
         _require(len(self.salt) >= 32)
 
     def _total(
-        self, time: str, budget: str, unit: Unit, epsilon: float, delta: float, rho: float | None
+        self,
+        time: str,
+        budget: str,
+        unit: TotalUnit,
+        epsilon: float,
+        delta: float,
+        rho: float | None,
     ) -> None:
         _require_texts(time, checked_name(budget))
-        _require(unit in get_args(Unit) and (rho is None) == (unit == "basic"))
+        _require(unit in get_args(TotalUnit) and (rho is None) == (unit == "basic"))
         _check_numbers(epsilon, delta, rho)
         created = self.budgets[budget].created if budget in self.budgets else time
         self.budgets[budget] = Budget(budget, unit, epsilon, delta, rho, created, time)

@@ -30,7 +30,7 @@ from privcore.releases.ledger.entries import (
     Budget,
     Charge,
     Spending,
-    Unit,
+    TotalUnit,
     check_amounts,
     check_charge,
     check_record,
@@ -134,7 +134,9 @@ class Ledger:
         """The folder with the certificates of this ledger."""
         return certificates_folder(self.path)
 
-    def set_total(self, name: str, epsilon: float, delta: float, unit: Unit = "basic") -> Budget:
+    def set_total(
+        self, name: str, epsilon: float, delta: float, unit: TotalUnit = "basic"
+    ) -> Budget:
         """Set the total of a new or existing budget; its spending stays as it is.
 
         Earlier totals are kept, with their times.  Raises ParameterError for an invalid name or
