@@ -204,7 +204,7 @@ def faults() -> Iterator[str]:
     nav = _files(yaml.safe_load((ROOT / "mkdocs.yml").read_text("utf-8"))["nav"])
     written = {p.relative_to(ROOT / "docs").as_posix() for p in [*PAGES[2:], *NOTEBOOKS]}
     for page_name in nav ^ (written | GENERATED):
-        yield f"mkdocs.yml: {page_name} is on the site or in docs/, and not in both"
+        yield f"mkdocs.yml: {page_name} is in its nav or in docs/, and not in both"
     design = (ROOT / "docs" / "design.md").read_text("utf-8")
     line = design.split("<!-- floors -->\n")[1].split("\n\n")[0]
     if re.findall(r"`([\w.]+)`", line) != [room for room in FLOORS[::-1] if room != "ground"]:
