@@ -25,8 +25,8 @@ from privcore.extras.audits import (
     audit,
     runs_to_catch,
 )
-from privcore.extras.audits.bounds import clopper_pearson_high
-from privcore.extras.audits.settings import PROCESSES, RUNS, SEED
+from privcore.extras.audits.engine import PROCESSES, RUNS, SEED
+from privcore.extras.audits.statistics import clopper_pearson_high
 
 # Some event of theirs is exactly e^ε times likelier on one data set.
 _ALL_OF_EPSILON = ("laplace", "randomised-response")

@@ -12,9 +12,8 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from benchmarks import parsed
-from privcore.extras.pairs import GENERATORS, direction_results, infer
-from privcore.extras.pairs.direction_results import accuracy_json
-from privcore.extras.pairs.directions import Accuracy, accuracy
+from privcore.extras.pairs import GENERATORS, directions, infer
+from privcore.extras.pairs.directions import Accuracy, accuracy, accuracy_json
 from privcore.extras.pairs.generators import PairGenerator
 
 NOISE_LAWS = ("gaussian", "uniform", "laplace")
@@ -94,7 +93,7 @@ def main() -> None:
         print(table(rows, protects))
     print(f"\n{time.perf_counter() - start:.0f} s")
     if options.write:
-        path = Path(direction_results.__file__).parent / "results" / "direction_accuracy.json"
+        path = Path(directions.__file__).parent / "results" / "direction_accuracy.json"
         path.parent.mkdir(exist_ok=True)
         command = "python -m benchmarks.direction"
         path.write_text(

@@ -16,8 +16,7 @@ from benchmarks import parsed
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.data import load_network
 from privcore.extras.lab.planning.optimality_gap import optimality_gap
-from privcore.extras.lab.planning.pair_laws import edge_laws
-from privcore.extras.lab.planning.surrogate import Shape, Surrogates
+from privcore.extras.lab.planning.surrogate import Shape, Surrogates, edge_laws
 from privcore.extras.lab.sweeps.eight_networks import NETWORKS
 
 EPSILONS = (0.1, 0.3, 1.0, 3.0)

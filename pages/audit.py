@@ -29,7 +29,7 @@ from privcore.extras.audits import (
     find_audit,
     simulate,
 )
-from privcore.extras.audits.plain_words import thing
+from privcore.extras.audits.statistics import thing
 
 require_frame("pages/audit.py")
 KINDS = {

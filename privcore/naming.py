@@ -21,7 +21,8 @@ def quoted(name: str) -> str:
     >>> quoted("smoke"), quoted("pain, chest"), quoted('5" pipe')
     ('smoke', '"pain, chest"', '"5"" pipe"')
     """
-    if name and name == name.strip() and not _MARKS.search(name):
+    # A name that ends like half of a mark would join the mark that follows it.
+    if name and name == name.strip() and not _MARKS.search(name) and name[-1] not in "-<":
         return name
     return '"{}"'.format(name.replace('"', '""'))
 

@@ -2,7 +2,7 @@
 
 import random
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from privcore.errors import ParameterError
@@ -63,6 +63,7 @@ def test_tiers_are_read_back(columns):
 
 
 @given(st.text(alphabet='ab",;->– '))
+@example("- ->")
 def test_every_text_is_divided_and_put_together_again(text):
     parts = divided(text, ",|;|->|--|–")
     assert len(parts) % 2 == 1

@@ -115,7 +115,7 @@ OWN = {
     "data/network.py",
     "extras/lab/reliability.py",
     "extras/lab/reproductions.py",
-    "extras/pairs/direction_results.py",
+    "extras/pairs/directions.py",
     "releases/ledger/chain.py",
     "strict_json.py",
 }

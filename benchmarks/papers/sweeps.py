@@ -13,7 +13,7 @@ from privcore.algorithms import ALGORITHMS
 from privcore.algorithms.engine import checked_parameters
 from privcore.errors import DataError
 from privcore.extras.lab.sweeps.cells import Runner, graph_of
-from privcore.extras.lab.sweeps.runs import Reference, Setting
+from privcore.extras.lab.sweeps.settings import Reference, Setting
 from privcore.extras.lab.sweeps.sweep import Row, SweepPlan, run_sweep
 from privcore.graphs import PDAG, cpdag_of_names
 from privcore.measures.comparison import Metrics, ordered_pair_f1, skeleton_metrics

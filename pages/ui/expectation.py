@@ -29,11 +29,19 @@ from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.visible import PublicShape, Visible, visible_effects
 from privcore.display.sentences import changing_sentence, visible_sentence
 from privcore.errors import PrivcoreError
-from privcore.extras.lab.planning.adviser import Advice, Candidate, advise, candidates, enough
+from privcore.extras.lab.planning.adviser import (
+    Advice,
+    Candidate,
+    Reached,
+    advise,
+    candidates,
+    enough,
+    epsilon_for_noise,
+    epsilon_for_quality,
+    most_runs,
+)
 from privcore.extras.lab.planning.optimality_gap import optimality_gap
-from privcore.extras.lab.planning.quality_target import epsilon_for_quality, most_runs
 from privcore.extras.lab.planning.surrogate import Quality, Shape, Spread, Surrogates
-from privcore.extras.lab.planning.targets import Reached, epsilon_for_noise
 
 _EPSILONS = np.geomspace(0.01, 30, 36)
 _NO_NOISE = 1e4

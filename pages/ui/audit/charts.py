@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from pages.ui.charts import label
 from pages.ui.theme import PALETTES, current
 from privcore.extras.audits import AuditResult, TestedEvent
-from privcore.extras.audits.plain_words import thing
+from privcore.extras.audits.statistics import thing
 
 _BINS = 60
 

@@ -15,8 +15,12 @@ from pages.ui.direction.data import Key
 from pages.ui.direction.texts import score_title
 from pages.ui.running import LiveHooks, cached_result, settings_key
 from privcore.extras.pairs import Pair
-from privcore.extras.pairs.direction_results import shipped_accuracy
-from privcore.extras.pairs.directions import Share, against_epsilon, against_penalty
+from privcore.extras.pairs.directions import (
+    Share,
+    against_epsilon,
+    against_penalty,
+    shipped_accuracy,
+)
 
 EPSILONS = (0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20)
 PENALTIES = (1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1.0)

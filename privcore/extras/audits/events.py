@@ -12,14 +12,16 @@ from typing import Any, Literal
 
 import numpy as np
 
-from privcore.extras.audits.bounds import (
+from privcore.extras.audits.case import Outputs
+from privcore.extras.audits.statistics import (
+    Family,
+    Statistic,
     clopper_pearson_high,
     clopper_pearson_low,
     epsilon_shown,
+    learned,
     rough_epsilon,
 )
-from privcore.extras.audits.outputs import Outputs
-from privcore.extras.audits.statistics import Family, Statistic, learned
 
 Favours = Literal["D", "D′"]
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from privcore.extras.audits import claims, neighbours
+from privcore.extras.audits import case, claims
 from privcore.extras.audits.case import AuditCase, Trial, by_name
 
-_ONE_TEST = neighbours.turned((False,), 1500)
-_STRATA = neighbours.two_strata(100)
+_ONE_TEST = case.turned((False,), 1500)
+_STRATA = case.two_strata(100)
 _GAUSSIAN_DELTA = 0.01
 
 
@@ -83,7 +83,7 @@ _ALL = (
         "bought-levels",
         "Levels bought from the rows",
         "two values with counts near the threshold; one record changes from one value to the other",
-        claims.bought_levels,
+        claims.buying_of_levels,
         delta=_GAUSSIAN_DELTA,
         ci_runs=10_000,
     ),

@@ -13,24 +13,21 @@ from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Outcome as RunOutcome
 from privcore.algorithms.search.model import Run
 from privcore.algorithms.search.result import Edge, Spent
-from privcore.extras.audits import neighbours
-from privcore.extras.audits.algorithm_trial import repeated
-from privcore.extras.audits.case import AuditCase, Side, Trial, by_name
+from privcore.extras.audits import case
+from privcore.extras.audits.algorithms import repeated
+from privcore.extras.audits.case import AuditCase, Outputs, Side, Trial, by_name
 from privcore.extras.audits.claims import (
-    NoisyTest,
-    bought_levels,
-    bought_single,
-    one_column,
-    sieve_scales,
-)
-from privcore.extras.audits.outputs import Outputs
-from privcore.extras.audits.trials import (
     BATCH,
     NoisyNumbers,
+    NoisyTest,
     SieveRounds,
     SparseVectors,
     Verdicts,
+    bought_single,
+    buying_of_levels,
     number_names,
+    one_column,
+    sieve_scales,
 )
 from privcore.extras.audits.units import ROWS, of_person, of_two_columns
 from privcore.privacy.mechanisms import NoiseSource, SimulatedNoise, SparseVectorScales
@@ -133,7 +130,7 @@ def _half_levels(epsilon: float, delta: float) -> Trial:
     plan = one_column(epsilon, delta)
     assert plan.histogram is not None
     half = replace(plan.histogram, sigma=plan.histogram.sigma / 2)
-    return bought_levels(epsilon, delta, replace(plan, histogram=half))
+    return buying_of_levels(epsilon, delta, replace(plan, histogram=half))
 
 
 def _low_threshold(epsilon: float, delta: float) -> Trial:
@@ -154,7 +151,7 @@ def _leaked_sets(epsilon: float, delta: float) -> Trial:
 
 # Given c or given d, a and b are independent except for the last record, which matters less in the
 # stratum where both are 0: given c on D, and given d on D′.
-_SWAP = neighbours.TablePair(
+_SWAP = case.TablePair(
     "2,001 records: in all except the last, c equals d, and a and b are independent given c. In "
     "the last record c is 0 and d is 1 on D, and the reverse on D′, so that a and b look more "
     "independent given c on D, and given d on D′",
@@ -172,7 +169,7 @@ _SWAP = neighbours.TablePair(
     (0, 0, 0, 1),
     (0, 0, 1, 0),
 )
-_SMALL_STRATUM = neighbours.one_small_stratum(1000)
+_SMALL_STRATUM = case.one_small_stratum(1000)
 
 _ALL = (
     AuditCase(

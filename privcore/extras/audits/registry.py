@@ -8,11 +8,10 @@ from privcore.errors import ParameterError
 from privcore.extras.audits.algorithms import AUDITS
 from privcore.extras.audits.case import AuditCase, Kind
 from privcore.extras.audits.directions import PAIRWISE
-from privcore.extras.audits.engine import audit
+from privcore.extras.audits.engine import AuditResult, audit
 from privcore.extras.audits.mechanisms import MECHANISMS
 from privcore.extras.audits.planted import PLANTED
 from privcore.extras.audits.releases import RELEASES
-from privcore.extras.audits.result import AuditResult
 from privcore.extras.audits.units import UNITS
 from privcore.text import short
 

@@ -15,10 +15,8 @@ from privcore.algorithms.search.parameters import GraphParameters
 from privcore.arrays import Vector
 from privcore.counts import CountSource
 from privcore.effects import Question, effects
-from privcore.extras.audits.case import Side
-from privcore.extras.audits.neighbours import Pair, TablePair
-from privcore.extras.audits.outputs import Outputs
-from privcore.extras.audits.trials import uniforms
+from privcore.extras.audits.case import Outputs, Pair, Side, TablePair
+from privcore.extras.audits.claims import uniforms
 from privcore.privacy.mechanisms import NoiseSource, SimulatedNoise
 from privcore.privacy.mechanisms.noise import Counts
 

@@ -20,9 +20,16 @@ from privcore.extras.audits.algorithms import (
     OfAlgorithm,
     corners,
 )
-from privcore.extras.audits.case import AuditCase, Trial, by_name
+from privcore.extras.audits.case import (
+    AuditCase,
+    NumericPair,
+    Pair,
+    TablePair,
+    Trial,
+    by_name,
+    turned,
+)
 from privcore.extras.audits.claims import ROWS_L1
-from privcore.extras.audits.neighbours import NumericPair, Pair, TablePair, turned
 from privcore.extras.audits.release_trial import EffectTrial, ReleaseTrial, SubSampleTrial
 from privcore.independence import ScoreMeasure, get_score
 

@@ -1,4 +1,14 @@
-"""Statistics of a run that may distinguish two data sets.
+"""Statistics of an audit: bounds on probabilities, and classifiers of outputs.
+
+Confidence bounds on probabilities, and on the ε that two probabilities imply.
+
+If a mechanism is (ε, δ)-DP and the output lies in E with probability p on D and p′ on D′, then
+p ≤ e^ε p′ + δ for every event E, so that ε ≥ ln((p − δ)/p′).  A lower bound on p and an upper bound
+on p′ give a lower bound on ε.
+
+Plain English for the internal names of features, such as "separated: a,d given {}?".
+
+Statistics of a run that may distinguish two data sets.
 
 In an event, a statistic lies on one side of a bound. Some statistics are released numbers; others
 are learned from runs that are not used to choose or test events.
@@ -6,15 +16,151 @@ are learned from runs that are not used to choose or test events.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import betaincinv, ndtri
 
 from privcore.arrays import Vector
-from privcore.extras.audits.outputs import Outputs
-from privcore.extras.audits.plain_words import fact, side, thing
+from privcore.errors import ParameterError
+from privcore.extras.audits.case import Outputs
+
+
+def clopper_pearson_low(hits: int, runs: int, alpha: float) -> float:
+    """Exact lower bound on the probability of an event that occurred in `hits` of `runs` runs.
+
+    The bound is wrong with probability at most `alpha` (Clopper & Pearson 1934). Raises
+    ParameterError unless 0 ≤ hits ≤ runs, runs ≥ 1 and 0 < alpha < 1.
+    """
+    _check(hits, runs, alpha)
+    return 0.0 if hits == 0 else float(betaincinv(hits, runs - hits + 1, alpha))
+
+
+def clopper_pearson_high(hits: int, runs: int, alpha: float) -> float:
+    """Exact upper bound on the probability of an event; see `clopper_pearson_low`."""
+    _check(hits, runs, alpha)
+    return 1.0 if hits == runs else float(1 - betaincinv(runs - hits, hits + 1, alpha))
+
+
+def epsilon_shown(low: float, high: float, delta: float) -> float:
+    """The lower bound on ε that p ≥ `low` and p′ ≤ `high` imply: max(0, ln((low − δ)/high))."""
+    return float(np.log((low - delta) / high)) if low - delta > high else 0.0
+
+
+def rough_epsilon(
+    hits: ArrayLike, other_hits: ArrayLike, runs: int, delta: float, alpha: float
+) -> Vector:
+    """An approximation of `epsilon_shown` for arrays, to choose events but not to test them.
+
+    The bounds of Wilson 1927 are used, which are fast. The result is not truncated at 0, so that
+    all events can be ranked.
+    """
+    quantile = -ndtri(alpha)
+    low, _ = _wilson(np.asarray(hits, dtype=np.float64), runs, quantile)
+    _, high = _wilson(np.asarray(other_hits, dtype=np.float64), runs, quantile)
+    return np.asarray(np.log(np.maximum(low - delta, 1e-12)) - np.log(high))
+
+
+def _wilson(hits: Vector, runs: int, quantile: float) -> tuple[Vector, Vector]:
+    square = quantile * quantile
+    middle = (hits + square / 2) / (runs + square)
+    half = quantile / (runs + square) * np.sqrt(hits * (runs - hits) / runs + square / 4)
+    return np.maximum(middle - half, 0.0), np.minimum(middle + half, 1.0)
+
+
+def _check(hits: int, runs: int, alpha: float) -> None:
+    if not (0 <= hits <= runs and runs >= 1):
+        raise ParameterError("hits-in-runs-impossible", hits=hits, runs=runs)
+    if not 0 < alpha < 1:
+        raise ParameterError("error-probability-out-of-range", alpha=alpha)
+
+
+_PHRASES: tuple[tuple[str, Callable[[re.Match[str]], str]], ...] = (
+    (r"spent", lambda m: "the budget spent"),
+    (r"tests", lambda m: "the number of tests run"),
+    (r"(\w+(?: \w+)*) used", lambda m: f"the number of {m[1]} used"),
+    (r"number of edges", lambda m: "the number of edges"),
+    (r"answers above", lambda m: "the number of “above” answers"),
+    (r"answers", lambda m: "the number of answers given"),
+    (r"refusals", lambda m: "the number of refusals"),
+    (r"number", lambda m: "the released number"),
+    (r"number (\d+)", lambda m: f"released number {m[1]}"),
+    (r"entry (\d+), (\d+)", lambda m: f"the released number in row {m[1]}, column {m[2]}"),
+    (r"score (.+)", lambda m: f"the released score of {m[1]}"),
+    (r"log range of (.+)", lambda m: f"the log of the released interquartile range of {m[1]}"),
+    (r"weight (.+)", lambda m: f"the released weight of {m[1]}"),
+    (r"(covariance|median|log-likelihood ratio)(.*)", lambda m: f"the {m[1]}{m[2]}"),
+)
+
+
+def _given(text: str) -> str:
+    return text.replace(",", " and") or "nothing"
+
+
+# A sentence for a feature that holds, and one for its opposite.
+_FACTS: tuple[tuple[str, Callable[[re.Match[str]], tuple[str, str]]], ...] = (
+    (
+        r"separated: (.+),(.+) given \{(.*)\}",
+        lambda m: (
+            f"{m[1]} and {m[2]} are judged independent given {_given(m[3])}",
+            f"{m[1]} and {m[2]} are not judged independent given {_given(m[3])}",
+        ),
+    ),
+    (
+        r"edge (.+)–(.+)",
+        lambda m: (
+            f"the graph has an undirected edge between {m[1]} and {m[2]}",
+            f"the graph has no undirected edge between {m[1]} and {m[2]}",
+        ),
+    ),
+    (
+        r"edge (.+[→↔].+)",
+        lambda m: (f"the graph has the arrow {m[1]}", f"the graph does not have the arrow {m[1]}"),
+    ),
+    (
+        r"(.+ and .+) adjacent",
+        lambda m: (f"the graph connects {m[1]}", f"the graph does not connect {m[1]}"),
+    ),
+    (
+        r"answer (\d+) is above",
+        lambda m: (f"answer {m[1]} is “above”", f"answer {m[1]} is not “above”"),
+    ),
+    (r"(.+) refused", lambda m: (f"{m[1]} is refused", f"{m[1]} is not refused")),
+)
+
+
+def thing(name: str) -> str:
+    """The name of a number or feature as a plain phrase; unknown names are returned unchanged."""
+    if name.endswith("?"):
+        return f"whether {fact(name, True)}"
+    for pattern, phrase in _PHRASES:
+        match = re.fullmatch(pattern, name)
+        if match:
+            return phrase(match)
+    return name
+
+
+def fact(name: str, holds: bool) -> str:
+    """A feature whose name ends in "?", or its opposite, as a sentence without a full stop.
+
+    holds: False for the opposite.
+    """
+    bare = name.removesuffix("?")
+    for pattern, sentences in _FACTS:
+        match = re.fullmatch(pattern, bare)
+        if match:
+            return sentences(match)[0 if holds else 1]
+    return bare if holds else f"it is not true that {bare}"
+
+
+def side(bound: float, above: bool) -> str:
+    """The side of a bound in words, such as "is at least 0.3"."""
+    return f"is {'at least' if above else 'below'} {bound:.3g}"
+
 
 Family = Literal["number", "fact", "outputs", "score"]
 

@@ -2,23 +2,26 @@
 
 from privcore.extras.pairs.generators import GENERATORS, PairGenerator, generator_parameters
 from privcore.extras.pairs.inference import (
+    Prepared,
     baseline,
     decide_many,
     infer,
     prepare,
     split,
 )
-from privcore.extras.pairs.model import (
+from privcore.extras.pairs.pair import (
+    LEAST_ROWS,
     Curves,
+    Direction,
     Inference,
     LogRanges,
+    Pair,
     ScoreRelease,
     Split,
     Tested,
+    is_numeric,
 )
-from privcore.extras.pairs.pair import LEAST_ROWS, Direction, Pair, is_numeric
 from privcore.extras.pairs.parameters import PARAMETERS, check_parameters, scores_of
-from privcore.extras.pairs.prepared import Prepared
 
 __all__ = [
     "GENERATORS",

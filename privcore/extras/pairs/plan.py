@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-from privcore.extras.pairs.model import Mechanism
+from privcore.extras.pairs.pair import Mechanism
 from privcore.extras.pairs.parameters import scores_of
 from privcore.extras.pairs.propose_test_release import release_cost
 from privcore.extras.pairs.ridge import residual_shift

@@ -9,14 +9,15 @@ from typing import NamedTuple
 
 from scipy.optimize import brentq
 
-from privcore.extras.pairs.correct_decision import (
+from privcore.extras.pairs.evaluation import (
+    Sample,
+    Sides,
     four_laplace_probability,
     laplace_interval,
     laplace_probability,
 )
-from privcore.extras.pairs.evaluation import Sample, Sides
 from privcore.extras.pairs.iqr import chosen_log_iqr
-from privcore.extras.pairs.model import Interval, LogRanges, ScoreRelease, smaller
+from privcore.extras.pairs.pair import Interval, LogRanges, ScoreRelease, smaller
 from privcore.extras.pairs.plan import Plan
 from privcore.extras.pairs.propose_test_release import (
     intervals_around,
@@ -24,8 +25,8 @@ from privcore.extras.pairs.propose_test_release import (
     release_log_iqr,
     release_threshold,
 )
-from privcore.extras.pairs.scores import floored_log, test_sensitivity
-from privcore.extras.pairs.training import (
+from privcore.extras.pairs.scores import (
+    floored_log,
     iqr_of,
     iqr_shift,
     noisy_iqr,
@@ -33,6 +34,7 @@ from privcore.extras.pairs.training import (
     shifts_to_leave,
     stable_release,
     stable_threshold,
+    test_sensitivity,
     training_sensitivity,
 )
 from privcore.privacy.mechanisms import NoiseSource

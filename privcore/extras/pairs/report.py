@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from privcore.extras.pairs.model import Inference, ScoreRelease
-from privcore.extras.pairs.pair import Pair
+from privcore.extras.pairs.pair import Inference, Pair, ScoreRelease
 from privcore.version import __version__
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from privcore.arrays import Vector
-from privcore.extras.audits.bounds import clopper_pearson_high, clopper_pearson_low
+from privcore.extras.audits.statistics import clopper_pearson_high, clopper_pearson_low
 from privcore.extras.teaching.composition import composition_curves, round_counts
 from privcore.extras.teaching.panel import Panel, by_name, epsilon_parameter, number, seed_parameter
 from privcore.privacy.accounting.guarantee import guessing_bound

@@ -13,10 +13,9 @@ import numpy as np
 from privcore.algorithms import Discovery, discover
 from privcore.arrays import Matrix, Vector
 from privcore.errors import ParameterError
-from privcore.extras.audits.algorithm_trial import AlgorithmTrial
-from privcore.extras.audits.case import Side
-from privcore.extras.audits.neighbours import TablePair, turned
-from privcore.extras.audits.simulate import simulate
+from privcore.extras.audits.algorithms import AlgorithmTrial
+from privcore.extras.audits.case import Side, TablePair, turned
+from privcore.extras.audits.engine import simulate
 from privcore.extras.audits.statistics import OutcomeRatio
 from privcore.extras.teaching.averaging import interval
 from privcore.extras.teaching.panel import (

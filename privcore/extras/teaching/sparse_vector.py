@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from privcore.errors import ParameterError
 from privcore.extras.audits import MECHANISMS, PLANTED
+from privcore.extras.audits.claims import SparseVectors
 from privcore.extras.audits.planted import GoingOn
-from privcore.extras.audits.trials import SparseVectors
 from privcore.extras.teaching.panel import Panel, choice, epsilon_parameter, number, seed_parameter
 from privcore.privacy.mechanisms import SimulatedNoise
 from privcore.privacy.mechanisms.sparse_vector import SparseVector, StreamAnswer

@@ -20,8 +20,7 @@ from privcore.extras.audits import (
     ci_audit,
     get_audit,
 )
-from privcore.extras.audits.algorithm_trial import described
-from privcore.extras.audits.algorithms import significance
+from privcore.extras.audits.algorithms import described, significance
 from privcore.privacy.mechanisms import SimulatedNoise
 from tests.examples import few
 from tests.messages import raises_code

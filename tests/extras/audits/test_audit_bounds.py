@@ -9,7 +9,11 @@ from hypothesis import strategies as st
 from scipy.stats import binom, binomtest
 
 from privcore.errors import ParameterError
-from privcore.extras.audits.bounds import clopper_pearson_high, clopper_pearson_low, rough_epsilon
+from privcore.extras.audits.statistics import (
+    clopper_pearson_high,
+    clopper_pearson_low,
+    rough_epsilon,
+)
 
 
 @given(

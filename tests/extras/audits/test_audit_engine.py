@@ -20,8 +20,8 @@ from privcore.extras.audits import (
     runs_to_catch,
     simulate,
 )
+from privcore.extras.audits.case import Outputs
 from privcore.extras.audits.claims import randomised_response
-from privcore.extras.audits.outputs import Outputs
 from tests.messages import says
 
 RESPONSE = MECHANISMS["randomised-response"]

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from privcore.extras.audits.case import Outcome, Outputs, joined
 from privcore.extras.audits.events import MOST_EVENTS, find_events
-from privcore.extras.audits.outputs import Outcome, Outputs, joined
 from privcore.extras.audits.statistics import BinnedRatio, Linear, OutcomeRatio
 
 RUNS = 8000

@@ -7,7 +7,7 @@ import pytest
 
 from privcore.extras.audits import AUDITS, TablePair, find_pair, score_change, shown_by
 from privcore.extras.audits.algorithms import OfAlgorithm
-from privcore.extras.audits.neighbours import one_small_stratum, turned, two_strata
+from privcore.extras.audits.case import one_small_stratum, turned, two_strata
 from privcore.independence import get_score
 
 

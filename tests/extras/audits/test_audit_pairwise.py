@@ -18,12 +18,12 @@ from privcore.extras.audits import (
     get_audit,
 )
 from privcore.extras.audits.case import by_name
-from privcore.extras.audits.direction_pairs import one_trained
+from privcore.extras.audits.directions import one_trained
 from privcore.extras.pairs import PARAMETERS, Pair, check_parameters, infer
 from privcore.extras.pairs.propose_test_release import intervals_around
 from privcore.extras.pairs.ridge import residual_shift
+from privcore.extras.pairs.scores import iqr_of, rank_distance, shifts_to_leave
 from privcore.extras.pairs.scores import test_sensitivity as sensitivity
-from privcore.extras.pairs.training import iqr_of, rank_distance, shifts_to_leave
 from privcore.privacy.mechanisms import SimulatedNoise
 from tests.examples import few
 from tests.messages import raises_code, says

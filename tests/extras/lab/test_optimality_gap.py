@@ -22,8 +22,14 @@ from privcore.extras.lab.planning.optimality_gap import (
     optimality_gap,
     oracle_epsilon,
 )
-from privcore.extras.lab.planning.pair_laws import PairLaw, edge_laws, pair_table
-from privcore.extras.lab.planning.surrogate import Shape, Surrogates, surrogate_model
+from privcore.extras.lab.planning.surrogate import (
+    PairLaw,
+    Shape,
+    Surrogates,
+    edge_laws,
+    pair_table,
+    surrogate_model,
+)
 from tests.messages import shows
 
 PARAMETERS = MomentSearchParameters(epsilon=1.0, delta=1e-6)

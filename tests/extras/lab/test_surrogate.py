@@ -10,9 +10,13 @@ from privcore.algorithms import discover
 from privcore.algorithms.search.model import NoHooks
 from privcore.data import Dataset, StructuralExample, load_network
 from privcore.errors import Cancelled, DataError, ParameterError
-from privcore.extras.lab.planning.quality_target import epsilon_for_quality, most_runs
+from privcore.extras.lab.planning.adviser import (
+    epsilon_for_noise,
+    epsilon_for_quality,
+    most_runs,
+    noise_against_threshold,
+)
 from privcore.extras.lab.planning.surrogate import Shape, Surrogates, expected_quality, surrogate
-from privcore.extras.lab.planning.targets import epsilon_for_noise, noise_against_threshold
 from tests.messages import raises_code, shows
 
 

@@ -21,7 +21,7 @@ from privcore.extras.lab.sweeps.cells import (
     graph_of,
     in_waves,
 )
-from privcore.extras.lab.sweeps.runs import seed_of
+from privcore.extras.lab.sweeps.settings import seed_of
 from privcore.extras.lab.sweeps.sweep import (
     ExampleData,
     NetworkData,

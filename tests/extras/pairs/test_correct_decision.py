@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import integrate, stats
 
-from privcore.extras.pairs.correct_decision import (
+from privcore.extras.pairs.evaluation import (
     four_laplace_probability,
     laplace_interval,
     laplace_probability,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.special import ndtr
 
 from privcore.errors import ParameterError
-from privcore.extras.pairs.features import LEAST_WIDTH, feature_count, gaussian_features
+from privcore.extras.pairs.scores import LEAST_WIDTH, feature_count, gaussian_features
 from tests.messages import raises_code
 
 ROUNDING = 1e-13

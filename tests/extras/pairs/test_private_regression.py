@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from privcore.extras.pairs import PairGenerator, ridge
-from privcore.extras.pairs.private_regression import (
+from privcore.extras.pairs.ridge import (
     TABLE_SENSITIVITY,
     automatic_bins,
     fit_from_table,

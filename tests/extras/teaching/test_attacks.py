@@ -11,7 +11,7 @@ import pytest
 from privcore.algorithms import discover
 from privcore.counts.tables import NoisyTable
 from privcore.errors import ParameterError
-from privcore.extras.audits.neighbours import turned
+from privcore.extras.audits.case import turned
 from privcore.extras.teaching.averaging import TRIALS, VALUE, averaging, costs_by_release
 from privcore.extras.teaching.lessons import LESSONS
 from privcore.extras.teaching.membership import (

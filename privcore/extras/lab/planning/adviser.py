@@ -1,4 +1,12 @@
-"""Recommend an algorithm and estimate its quality from public facts alone.
+"""Which algorithm and which ε would do, before anything is spent.
+
+Inverse calibration: the smallest ε at which the noise is small enough.
+
+The calculation uses public facts only, so it costs no budget.
+
+Find the smallest ε that reaches a given F1, by simulation on public surrogates.
+
+Recommend an algorithm and estimate its quality from public facts alone.
 
 Every private algorithm that can run on such columns runs once on each of a few surrogates: random
 data sets of the same shape (see `surrogate`). No row of the data is used, so the advice costs no
@@ -9,17 +17,193 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
-from privcore.algorithms import ALGORITHMS
+import numpy as np
+from scipy.optimize import isotonic_regression
+
+from privcore.algorithms import ALGORITHMS, get_algorithm
+from privcore.algorithms.engine import planned_events
+from privcore.algorithms.search.common import checked_rows
 from privcore.algorithms.search.model import Algorithm, Hooks, NoHooks, Progress
+from privcore.algorithms.search.parameters import PerTestParameters
+from privcore.algorithms.search.per_test import measure_of
+from privcore.algorithms.sg_pc import SGPCParameters
+from privcore.counts import PublicColumns
 from privcore.errors import ParameterError
-from privcore.extras.lab.planning.quality_target import epsilon_for_quality
 from privcore.extras.lab.planning.surrogate import Quality, Shape, Spread, Surrogates
-from privcore.extras.lab.planning.targets import Reached
+from privcore.privacy.mechanisms import SparseVectorScales
 from privcore.text import short
+
+LOW, HIGH = 0.01, 1000.0
+_NOISY = ("laplace-pc", "svt-pc", "priv-pc", "sg-pc")
+
+
+@dataclass(frozen=True)
+class Reached:
+    """The result of a search for the smallest ε that meets a criterion.
+
+    epsilon: the smallest ε found; None if no ε within the range is enough. tried: pairs (ε, value
+    reached), increasing in ε. note: a sentence that states the criterion.
+    """
+
+    epsilon: float | None
+    tried: tuple[tuple[float, float], ...]
+    note: str
+
+
+def noise_against_threshold(
+    shape: Shape, algorithm: str, parameters: Mapping[str, Any]
+) -> tuple[float, float]:
+    """Standard deviation of a test's noise, and the test's threshold, in units of the tested value.
+
+    The tests of the algorithm must all have the same noise, which is fixed before the run. For
+    Priv-PC, the result is the noise of the examination.  Raises ParameterError for other
+    algorithms.
+    """
+    if algorithm not in _NOISY:
+        raise ParameterError(
+            "not-same-noise-on-every-test",
+            name=get_algorithm(algorithm).name,
+            choices=", ".join(_NOISY),
+        )
+    checked = _proven(algorithm, parameters)
+    measure = measure_of(checked)
+    source = PublicColumns(shape.names, shape.n, shape.levels)
+    planned = planned_events(algorithm, parameters, source)
+    sampled = checked if isinstance(checked, SGPCParameters) else None
+    rows = checked_rows(shape.n, sampled.rate) if sampled else shape.n
+    sensitivity = measure.sensitivity(rows)
+    if sampled:
+        deviation = planned[0].value * sensitivity
+    elif algorithm == "svt-pc":
+        scales = SparseVectorScales.proven(sensitivity, planned[0].value)
+        deviation = math.sqrt(2) * math.hypot(scales.threshold, scales.query)
+    else:
+        step = planned[1] if algorithm == "priv-pc" else planned[0]
+        deviation = math.sqrt(2) * sensitivity / step.value
+    return deviation, measure.threshold(0, 1)
+
+
+def epsilon_for_noise(
+    shape: Shape, algorithm: str, parameters: Mapping[str, Any], share: float
+) -> Reached:
+    """The smallest ε at which the noise's standard deviation is at most `share` of the threshold.
+
+    An "epsilon" in the parameters is ignored. Raises ParameterError unless share > 0, and as
+    `noise_against_threshold` does.
+    """
+    if not share > 0:
+        raise ParameterError("share-out-of-range", share=share)
+
+    def relative(epsilon: float) -> float:
+        wanted = {**parameters, "epsilon": epsilon}
+        deviation, threshold = noise_against_threshold(shape, algorithm, wanted)
+        return deviation / threshold
+
+    return _smallest(
+        lambda epsilon: (relative(epsilon), relative(epsilon) <= share),
+        f"Target: a standard deviation of the noise of at most {share:g} times the threshold.",
+    )
+
+
+def _proven(algorithm: str, parameters: Mapping[str, Any]) -> PerTestParameters:
+    checked = get_algorithm(algorithm).takes.checked(parameters, algorithm)
+    assert isinstance(checked, PerTestParameters)
+    if checked.calibration != "proven":
+        raise ParameterError("target-needs-proven-calibration")
+    return checked
+
+
+def _smallest(tried: Callable[[float], tuple[float, bool]], what: str) -> Reached:
+    """Find by bisection in ln ε where a condition that holds for all large ε begins to hold."""
+    seen: dict[float, float] = {}
+
+    def enough(epsilon: float) -> bool:
+        seen[epsilon], answer = tried(epsilon)
+        return answer
+
+    smallest: float | None = None
+    if enough(LOW):
+        smallest = LOW
+    elif enough(HIGH):
+        low, high = LOW, HIGH
+        while high / low > 1 + 1e-6:
+            middle = math.sqrt(low * high)
+            low, high = (low, middle) if enough(middle) else (middle, high)
+        smallest = high
+    return Reached(smallest, tuple(sorted(seen.items())), what)
+
+
+_HALVINGS = 5
+_NAMED = {"skeleton": "skeleton", "cpdag": "CPDAG"}
+
+
+def epsilon_for_quality(
+    surrogates: Surrogates,
+    algorithm: str,
+    parameters: Mapping[str, Any],
+    target: float,
+    *,
+    low: float = 0.05,
+    high: float = 50.0,
+    points: int = 9,
+    kind: Literal["skeleton", "cpdag"] = "skeleton",
+    watch: Callable[[int], Hooks] = lambda done: NoHooks(),
+) -> Reached:
+    """The smallest ε with a mean F1 of at least `target` against the surrogates' true graphs.
+
+    kind: whether to use the F1 of the skeleton or of the CPDAG. watch: see `Surrogates.quality`;
+    its argument is the number of finished runs, of at most `most_runs`.
+
+    Means are computed on a logarithmic grid of `points` values of ε from `low` to `high`, and then
+    at values of ε between the two grid points where the mean crosses the target. Since the means
+    are noisy, the result uses a non-decreasing least-squares fit to the means. Raises
+    ParameterError for a bad range or parameter.
+    """
+    if not 0 < low < high or points < 2:
+        raise ParameterError("range-of-epsilon-positive-increasing-least")
+    values: dict[float, float] = {}
+
+    def mean(epsilon: float) -> float:
+        before = len(values) * len(surrogates.seeds)
+        quality = surrogates.quality(
+            algorithm, {**parameters, "epsilon": epsilon}, lambda done: watch(before + done)
+        )
+        values[epsilon] = quality.f1["truth"][kind].mean if quality.runs else 0.0
+        return values[epsilon]
+
+    for epsilon in np.geomspace(low, high, points):
+        mean(float(epsilon))
+    for _ in range(_HALVINGS):
+        grid, fitted = _fitted(values)
+        place = int(np.searchsorted(fitted, target))
+        if not 0 < place < len(grid):
+            break
+        mean(math.sqrt(grid[place - 1] * grid[place]))
+    grid, fitted = _fitted(values)
+    place = int(np.searchsorted(fitted, target))
+    seeds = ", ".join(map(str, surrogates.seeds))
+    return Reached(
+        grid[place] if place < len(grid) else None,
+        tuple(sorted(values.items())),
+        f"Target: a mean {_NAMED[kind]} F1 of at least {target:g} against the true graphs of "
+        f"surrogates with the seeds {seeds}.",
+    )
+
+
+def most_runs(surrogates: Surrogates, points: int = 9) -> int:
+    """Maximum number of runs that `epsilon_for_quality` makes."""
+    return (points + _HALVINGS) * len(surrogates.seeds)
+
+
+def _fitted(values: Mapping[float, float]) -> tuple[list[float], np.ndarray[Any, Any]]:
+    grid = sorted(values)
+    # A small tolerance, so that a mean equal to the target counts.
+    return grid, isotonic_regression([values[e] for e in grid]).x + 1e-12
+
 
 # Default time for all algorithms together.
 SECONDS = 20.0

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from privcore.algorithms.search.model import Hooks, NoHooks
-from privcore.extras.lab.planning.quality_target import epsilon_for_quality, most_runs
+from privcore.extras.lab.planning.adviser import epsilon_for_quality, most_runs
 from privcore.extras.lab.planning.surrogate import Quality, Surrogates
 
 Kind = Literal["skeleton", "cpdag"]

@@ -24,8 +24,7 @@ from scipy.special import log_ndtr, ndtri
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.visible import POWER, PublicShape, visible_effects
 from privcore.algorithms.search.parameters import EPSILON
-from privcore.extras.lab.planning.pair_laws import PairLaw
-from privcore.extras.lab.planning.surrogate import Surrogates
+from privcore.extras.lab.planning.surrogate import PairLaw, Surrogates
 from privcore.graphs.knowledge import Knowledge
 
 FALSE_ALARM = 0.01

@@ -1,4 +1,8 @@
-"""Public surrogates: simulated data of the same shape, to estimate results before budget is spent.
+"""Tables like the own one, simulated from public facts.
+
+The exact joint distribution of two columns joined by an edge of a model.
+
+Public surrogates: simulated data of the same shape, to estimate results before budget is spent.
 
 A surrogate uses only the public facts of a data set: the number of rows and the levels or bounds of
 the columns. The surrogate's graph is random, with about one edge per column. Probability tables are
@@ -8,7 +12,7 @@ drawn from a Dirichlet distribution, and equations are linear. Real data may be 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
@@ -16,10 +20,12 @@ from statistics import fmean, stdev
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from privcore.algorithms import count, discover, get_algorithm
 from privcore.algorithms.engine import checked_parameters
 from privcore.algorithms.search.model import Hooks, NoHooks
+from privcore.arrays import Matrix
 from privcore.counts import AvailableCases, InMemoryCounts, MixedRows, NumericRows
 from privcore.counts.source import Cache
 from privcore.data import BayesianNetwork, Column, Dataset
@@ -34,12 +40,135 @@ from privcore.data.structural import (
     random_weights,
 )
 from privcore.errors import DataError, PrivcoreError
-from privcore.extras.lab.planning.pair_laws import PairLaw, edge_correlations, edge_laws
 from privcore.graphs import PDAG
 from privcore.graphs.knowledge import Knowledge
 from privcore.measures.comparison import evaluate
 from privcore.measures.references import run_reference, true_graph, yardstick_settings
 from privcore.unit import RECORD, Unit
+
+# Grid on a pair of numbers: its ends, in standard deviations, and its number of points.
+_REACH_OF_PAIRS = 8.0
+_POINTS = 241
+
+Factor = tuple[tuple[int, ...], NDArray[np.float64]]
+
+
+@dataclass(frozen=True, eq=False)
+class PairLaw:
+    """Cell probabilities of two columns: the joint probabilities, and those under independence.
+
+    joint, independent: shape (cells,). effect: dependence as Cramér's V or, for numeric columns, as
+    absolute correlation. levels: numbers of levels of the two columns; None for numeric columns,
+    whose cells form a fine grid.
+    """
+
+    joint: NDArray[np.float64]
+    independent: NDArray[np.float64]
+    effect: float
+    levels: tuple[int, int] | None = None
+
+    @classmethod
+    def of_table(cls, table: Matrix) -> PairLaw:
+        """Make the distribution from a table of joint probabilities, shape (r, s)."""
+        product = np.outer(table.sum(axis=1), table.sum(axis=0))
+        seen = product > 0
+        joint, independent = table[seen], product[seen]
+        phi = float(np.sum((joint - independent) ** 2 / independent))
+        effect = (phi / (min(table.shape) - 1)) ** 0.5
+        return cls(joint, independent, effect, (table.shape[0], table.shape[1]))
+
+    @classmethod
+    def of_correlation(cls, correlation: float) -> PairLaw:
+        """The distribution of two standard normal columns with this correlation ρ.
+
+        The sum and the difference of the columns, divided by √2, are independent with variances
+        1 + ρ and 1 − ρ, so the cells form a grid over the sum and the difference.
+        """
+        points = np.linspace(-_REACH_OF_PAIRS, _REACH_OF_PAIRS, _POINTS)
+
+        def cells(one: float, other: float) -> NDArray[np.float64]:
+            weights = (np.exp(-(points**2) / (2 * v)) for v in (one, other))
+            first, second = (w / w.sum() for w in weights)
+            return np.outer(first, second).ravel()
+
+        joint = cells(1 + correlation, 1 - correlation)
+        return cls(joint, cells(1.0, 1.0), abs(correlation))
+
+    @property
+    def log_ratios(self) -> NDArray[np.float64]:
+        """ln(joint/independent) for each cell; −∞ where the joint probability is 0."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.joint / self.independent)
+
+    @property
+    def information(self) -> float:
+        """Mutual information of the two columns, in nats."""
+        there = self.joint > 0
+        return float(self.joint[there] @ self.log_ratios[there])
+
+
+def edge_laws(network: BayesianNetwork) -> Iterator[PairLaw]:
+    """The joint distribution of the two columns of each edge.
+
+    Edges that would need tables with more than `MAX_TABLE_CELLS` cells are left out.
+    """
+    for child, variable in enumerate(network.variables):
+        for parent in variable.parents:
+            table = pair_table(network, parent, child)
+            if table is not None:
+                yield PairLaw.of_table(table)
+
+
+def edge_correlations(model: LinearGaussian) -> list[float]:
+    """The correlation of the two columns of each edge."""
+    correlation = model.correlation
+    return [float(correlation[edge]) for edge in model.dag.edges]
+
+
+def pair_table(network: BayesianNetwork, one: int, other: int) -> Matrix | None:
+    """Joint probabilities of two columns, shape (levels of one, levels of other).
+
+    Ancestors are summed out one by one; each step chooses the ancestor that leaves the smallest
+    table.
+    Returns None if a table would have more than `MAX_TABLE_CELLS` cells.
+    """
+    sizes = [len(v.column.levels) for v in network.variables]
+    factors: list[Factor] = []
+    waiting, known = [one, other], {one, other}
+    while waiting:
+        node = waiting.pop()
+        variable = network.variables[node]
+        names = (*variable.parents, node)
+        factors.append((names, variable.probabilities.reshape([sizes[k] for k in names])))
+        waiting += set(variable.parents) - known
+        known |= set(variable.parents)
+    left = known - {one, other}
+
+    def around(node: int) -> tuple[int, ...]:
+        """Columns that share a table with the node."""
+        neighbours = {k for names, _ in factors if node in names for k in names}
+        return tuple(sorted(neighbours - {node}))
+
+    while left:
+        node = min(left, key=lambda k: prod(sizes[j] for j in around(k)))
+        kept = around(node)
+        if sizes[node] * prod(sizes[k] for k in kept) > MAX_TABLE_CELLS:
+            return None
+        summed = _product([f for f in factors if node in f[0]], kept)
+        factors = [f for f in factors if node not in f[0]] + [(kept, summed)]
+        left.remove(node)
+    return _product(factors, (one, other))
+
+
+def _product(factors: list[Factor], kept: tuple[int, ...]) -> Matrix:
+    """The product of the tables, summed over all columns that are not in `kept`."""
+    place = {k: i for i, k in enumerate({k: 0 for names, _ in factors for k in names})}
+    operands: list[Any] = []
+    for names, table in factors:
+        operands += [table, [place[k] for k in names]]
+    result: Matrix = np.einsum(*operands, [place[k] for k in kept], optimize=len(factors) > 2)
+    return result
+
 
 SEEDS = (1, 2, 3, 4, 5)
 

@@ -15,7 +15,7 @@ from privcore.counts import AvailableCases, InMemoryCounts, MixedRows, NumericRo
 from privcore.counts.source import Cache
 from privcore.errors import PrivcoreError
 from privcore.extras.lab.sweeps.plan import SweepPlan
-from privcore.extras.lab.sweeps.runs import Cell, Reference
+from privcore.extras.lab.sweeps.settings import Cell, Reference
 from privcore.graphs import PDAG
 from privcore.graphs.pdag import MARKS, Kind, build_graph
 from privcore.measures.comparison import cpdag_metrics, skeleton_metrics

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from privcore.extras.lab.sweeps.cells import columns
-from privcore.extras.lab.sweeps.runs import Cell
+from privcore.extras.lab.sweeps.settings import Cell
 from privcore.extras.lab.sweeps.sweep import (
     NetworkData,
     Row,

@@ -13,14 +13,17 @@ from privcore.algorithms import Algorithm, get_algorithm
 from privcore.data.network import check_rows
 from privcore.errors import ParameterError
 from privcore.extras.lab.sweeps.data import SweepData
-from privcore.extras.lab.sweeps.runs import (
+from privcore.extras.lab.sweeps.settings import (
     Cell,
+    Choice,
     Reference,
     Setting,
+    check_values,
+    choices,
+    own_values,
     replicated,
     settings_and_references,
 )
-from privcore.extras.lab.sweeps.settings import Choice, check_values, choices, own_values
 from privcore.measures.references import NON_PRIVATE, NonPrivate
 from privcore.text import short
 from privcore.version import __version__

@@ -29,15 +29,19 @@ from privcore.extras.lab.sweeps.cells import (
 )
 from privcore.extras.lab.sweeps.data import ExampleData, NetworkData, SweepData, TableData
 from privcore.extras.lab.sweeps.plan import SweepPlan
-from privcore.extras.lab.sweeps.runs import Cell, Reference
-from privcore.extras.lab.sweeps.store import Journal, SweepFile, encode, read_sweep, write_rows
-from privcore.extras.lab.sweeps.summary import (
+from privcore.extras.lab.sweeps.settings import Cell, Reference
+from privcore.extras.lab.sweeps.store import (
+    Journal,
+    SweepFile,
     best_alike,
     edge_recovery,
+    encode,
     frontier,
     lower_is_better,
+    read_sweep,
     smallest_epsilon,
     summarise,
+    write_rows,
 )
 from privcore.extras.worker import Crew, Pool
 
