@@ -27,7 +27,7 @@ MARKED = [
     "-",
     "r <",
 ]
-PLAIN = ["smoke", "X1", "covid-19", "a b", "co-op", "f(x)", "50%", "- b", ">", "größe", "a=b", "o'k"]
+PLAIN = ["smoke", "X1", "covid-19", "a b", "co-op", "f(x)", "50%", "-b", ">", "größe", "a=b", "o'k"]
 
 names = st.text(min_size=1) | st.sampled_from(MARKED + PLAIN)
 named = st.lists(names, min_size=2, max_size=5, unique=True)
