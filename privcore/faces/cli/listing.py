@@ -7,13 +7,16 @@ import json
 import textwrap
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from privcore.algorithms import ALGORITHMS, Algorithm
-from privcore.data import EXAMPLES, StructuralExample, example_parameters
-from privcore.data.network import NETWORKS, BayesianNetwork, load_network
-from privcore.intake.samples import SAMPLES, Sample
 from privcore.parameter import Parameter
+
+# Each list loads what it lists, so that a small command starts at once.
+if TYPE_CHECKING:
+    from privcore.algorithms import Algorithm
+    from privcore.data import StructuralExample
+    from privcore.data.network import BayesianNetwork
+    from privcore.intake.samples import Sample
 
 
 class _List(NamedTuple):
@@ -39,6 +42,36 @@ def _print(listed: _List, options: argparse.Namespace) -> None:
         print("\n".join(listed.lines(item)))
 
 
+def _networks() -> Iterable[BayesianNetwork]:
+    from privcore.data.network import NETWORKS, load_network
+
+    return map(load_network, NETWORKS)
+
+
+def _examples() -> Iterable[StructuralExample]:
+    from privcore.data import EXAMPLES, StructuralExample
+
+    return map(StructuralExample, EXAMPLES)
+
+
+def _samples() -> Iterable[Sample]:
+    from privcore.intake.samples import SAMPLES
+
+    return SAMPLES.values()
+
+
+def _algorithms() -> Iterable[Algorithm]:
+    from privcore.algorithms import ALGORITHMS
+
+    return ALGORITHMS.values()
+
+
+def _parameters(example: StructuralExample) -> Iterable[Parameter]:
+    from privcore.data import example_parameters
+
+    return example_parameters(example.kind)
+
+
 def _network(network: BayesianNetwork) -> dict[str, Any]:
     return {
         "name": network.name,
@@ -61,12 +94,12 @@ def _example(example: StructuralExample) -> dict[str, Any]:
         "name": example.kind,
         "title": example.title,
         "citation": example.citation,
-        "parameters": [parameter_dict(p) for p in example_parameters(example.kind)],
+        "parameters": [parameter_dict(p) for p in _parameters(example)],
     }
 
 
 def _example_lines(example: StructuralExample) -> list[str]:
-    parameters = map(parameter_line, example_parameters(example.kind))
+    parameters = map(parameter_line, _parameters(example))
     return [f"{example.kind}: {example.title}", f"  {example.citation}.", *parameters]
 
 
@@ -113,10 +146,10 @@ def _algorithm_lines(algorithm: Algorithm) -> list[str]:
 
 
 _LISTS = {
-    "networks": _List(lambda: map(load_network, NETWORKS), _network, _network_lines),
-    "examples": _List(lambda: map(StructuralExample, EXAMPLES), _example, _example_lines),
-    "samples": _List(SAMPLES.values, _sample, _sample_lines),
-    "algorithms": _List(ALGORITHMS.values, _algorithm, _algorithm_lines),
+    "networks": _List(_networks, _network, _network_lines),
+    "examples": _List(_examples, _example, _example_lines),
+    "samples": _List(_samples, _sample, _sample_lines),
+    "algorithms": _List(_algorithms, _algorithm, _algorithm_lines),
 }
 
 
