@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from privcore import fixed_point
-from privcore.algorithms import ALGORITHMS, protecting, sg_pc
+from privcore.algorithms import ALGORITHMS, sg_pc
 from privcore.algorithms import registry as algorithms
 from privcore.algorithms.moment_search.plan import LevelCounts, Tables, exact_counts, noisy
-from privcore.counts import tables
+from privcore.counts import AvailableCases, InMemoryCounts, MixedRows, NumericRows, tables
 from privcore.data import Dataset
 from privcore.extras.audits import RELEASES, audit, find_audit
 from privcore.privacy.mechanisms import SecureNoise, moments
@@ -116,10 +116,13 @@ def numpy_s(method):
 
 def never_padded(patch):
     """Tables that have fewer rows than the noisy number says stay as they are."""
-    right = protecting.resized
-    patch.setattr(
-        protecting, "resized", lambda source, size, noise: right(source, min(size, source.n), noise)
-    )
+    for kind in (InMemoryCounts, AvailableCases, NumericRows, MixedRows):
+        right = kind.resized
+        patch.setattr(
+            kind,
+            "resized",
+            lambda self, size, noise, right=right: right(self, min(size, self.n), noise),
+        )
 
 
 def form_of_the_rows(patch):
