@@ -16,10 +16,13 @@ from typing import Any, cast
 
 import numpy as np
 
+from privcore.algorithms.moment_search.distances import DistanceEvidence
 from privcore.algorithms.moment_search.edges import (
+    adjacent,
     edge_p_values,
     kept_edges,
     neighbours_in,
+    searched_among,
     skeletons,
     sparsest_dag,
 )
@@ -92,7 +95,8 @@ def _fixed(run: Run[MomentSearchParameters], rows: int, private: bool) -> dict[s
         return {"measured": "levels"}
     each = replace(parameters, epsilon=parameters.epsilon / rows)
     plan = plan_levels(source.n, source.levels, source.ordered, each)
-    return {"measured": "lines" if plan.rows is not None else "levels"}
+    forms = {"lines": plan.rows, "distances": plan.distances}
+    return {"measured": next((name for name, made in forms.items() if made), "levels")}
 
 
 def _run(run: Run[MomentSearchParameters]) -> Outcome:
@@ -122,6 +126,8 @@ def _searched(
         return searched_whole(run, statistics, recorder)
     if statistics.form == "sums":
         return _searched_sums(run, statistics, recorder)
+    if statistics.form == "distances":
+        return _searched_distances(run, statistics, recorder)
     return _searched_rows(run, statistics, recorder)
 
 
@@ -132,6 +138,19 @@ def _searched_sums(
     searched = skeletons(run, evidence, statistics.noise, recorder, refined=True)
     dag, neighbours = sparsest_dag(run, evidence, neighbours_in(searched[0]))
     return found_by_tests(run, dag, evidence, neighbours, statistics, searched)
+
+
+def _searched_distances(
+    run: Run[MomentSearchParameters], statistics: ReleasedNumbers, recorder: common.Recorder
+) -> Found:
+    """Choose links at the FDR level, then the best directions."""
+    evidence, p = DistanceEvidence(statistics, run.parameters, run.known), len(statistics.levels)
+    neighbours = adjacent(evidence.links, p)
+    dag = run.known.repaired(searched_among(run, evidence.score, neighbours))
+    for a, b in evidence.links:
+        p_value = evidence.linear.test(a, b).p_value
+        recorder.add(Step.noiseless(a, b, (), p_value, run.parameters.false_edges, False))
+    return found_by_tests(run, dag, evidence, neighbours, statistics)
 
 
 def _searched_rows(

@@ -174,7 +174,7 @@ def sparsest_dag(
         dag = kept_edges(evidence, dag, parameters.false_edges, run.known)
         for _ in range(_PASSES):
             # Among these candidates alone, another DAG may need fewer edges.
-            dag = searched_among(run, evidence.score, _adjacent(dag), dag)
+            dag = searched_among(run, evidence.score, adjacent(edges_of(dag), len(dag)), dag)
             dag = completed(
                 dag,
                 candidates,
@@ -226,10 +226,11 @@ def fewest_edges(dags: Sequence[Parents], score: Scorer) -> Parents:
     return min(dags, key=lambda dag: (sum(map(len, dag)), -total(score, dag)))
 
 
-def _adjacent(dag: Parents) -> Neighbours:
-    adjacent: Neighbours = {column: set() for column in range(len(dag))}
-    _let_in(adjacent, edges_of(dag))
-    return adjacent
+def adjacent(pairs: Iterable[tuple[int, int]], columns: int) -> Neighbours:
+    """The neighbours of each column if these pairs have an edge; columns: their number."""
+    neighbours: Neighbours = {column: set() for column in range(columns)}
+    _let_in(neighbours, pairs)
+    return neighbours
 
 
 def _let_in(neighbours: Neighbours, pairs: Iterable[tuple[int, int]]) -> None:

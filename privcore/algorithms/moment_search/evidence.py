@@ -26,8 +26,12 @@ from privcore.algorithms.moment_search.log_linear import LogLinear
 from privcore.algorithms.moment_search.moments import Moments, sum_zero_basis
 from privcore.algorithms.moment_search.released import LineUnits, NumberUnits, ReleasedNumbers
 from privcore.algorithms.moment_search.search import DIGITS, Parents
-from privcore.algorithms.moment_search.statistic import Statistic, Statistics
-from privcore.algorithms.moment_search.visible import table_information
+from privcore.algorithms.moment_search.statistic import (
+    Statistic,
+    Statistics,
+    chi_squared_quantile,
+)
+from privcore.algorithms.moment_search.visible import smallest_visible, table_information
 from privcore.arrays import Columns, Integers, Matrix, Vector
 from privcore.independence.linear_scores import covariance
 from privcore.privacy.mechanisms.moments import positive, upper_triangle
@@ -215,6 +219,14 @@ class ReleaseEvidence(ABC):
             return None
         threshold = self.penalty * statistic.dof
         return Power(statistic.dof, threshold, self.information(x, y, statistic))
+
+    def smallest(self, x: int, y: int, conditioning_set: Columns, level: float) -> float | None:
+        """The smallest dependence that the test detects at this level; None if there is none."""
+        power = self.power(x, y, conditioning_set)
+        if power is None:
+            return None
+        threshold = max(chi_squared_quantile(power.dof, level), power.threshold)
+        return smallest_visible(power.dof, threshold, power.information)
 
 
 class LineEvidence(ReleaseEvidence):

@@ -55,10 +55,12 @@ from privcore.graphs.pdag import ordered
 
 _PROOF = "docs/proofs/moment_search.md"
 _PROOF_OF_ROWS = "docs/proofs/weighted_moments.md"
-MEASURED = (
-    "each column is measured by a few numbers: ordered levels by one linear score, unordered "
-    "levels by three groups (each of the two most frequent levels, and all other levels)"
-)
+MEASURED = {
+    "lines": "each column is measured by a few numbers: ordered levels by one linear score, "
+    "unordered levels by three groups (each of the two most frequent levels, and all other levels)",
+    "distances": "each pair of columns is measured by one number, the distance of its counts from "
+    "those of independent columns, and its counts are released only if this number shows a link",
+}
 
 
 class Rules(NamedTuple):
@@ -173,11 +175,12 @@ def outcome(
         accountant, delta = "pure DP", 0.0
     # Numbers are cut at points that follow from the units of rows, unless an earlier run set them.
     own_points = statistics.units is not None and run.like is None
-    if statistics.form == "table" or (statistics.form == "sums" and not own_points):
+    if statistics.units is None or (statistics.form == "sums" and not own_points):
         proofs = (_PROOF,)
     guarantee = common.proven_guarantee(run, accountant, proofs, delta)
-    if statistics.form == "lines":
-        guarantee = replace(guarantee, public=(*guarantee.public, MEASURED))
+    if statistics.form in MEASURED:
+        public = (*guarantee.public, MEASURED[statistics.form])
+        guarantee = replace(guarantee, public=public)
     moments = statistics.moments
     made = Outcome(
         graph=graph,
@@ -195,7 +198,7 @@ def outcome(
             settled=found.posterior.settled,
             released=Released(
                 found.posterior.dags,
-                moments if statistics.form in ("table", "sums") else None,
+                moments if statistics.form in ("table", "sums", "distances") else None,
                 _in_units(found),
                 statistics,
             ),
@@ -294,12 +297,7 @@ def smallest_seen(
     tests += [(tuple(sorted(dag[b] - {a})), rules.level) for a, b in ((x, y), (y, x))]
     needed = []
     for conditioning_set, tested_at in dict.fromkeys(tests):
-        power = evidence.power(x, y, conditioning_set)
-        if power is None:
-            return None
-        threshold = chi_squared_quantile(power.dof, tested_at)
-        threshold = max(threshold, power.threshold)
-        least = smallest_visible(power.dof, threshold, power.information)
+        least = evidence.smallest(x, y, conditioning_set, tested_at)
         if least is None:
             return None
         needed.append(least)

@@ -8,6 +8,9 @@ middle and spread of each numeric column, or the counts of the levels of each co
 determine the distances between ordered levels and the grouping of unordered levels. Rows whose norm
 exceeds a public maximum are scaled down to this maximum.
 
+**Distances.** The distances of pairs from independence refer to released counts of levels, and
+determine which pairs are counted.
+
 **Shapes.** If there are enough rows to detect nonlinear dependence of numeric columns, a second
 release counts all pairs of columns, with each numeric column cut at quantiles of a normal
 distribution in these units. For jointly normal columns, the correlation determines the table of a
@@ -19,7 +22,7 @@ rest of the budget is spent on second moments, or on counts of the cut columns. 
 numeric columns, yes/no columns count as −1 and 1; if any column has more than two levels, the rest
 of the budget is spent on counts.
 
-Proof: docs/proofs/moment_search.md, statements 4 and 7.
+Proof: docs/proofs/moment_search.md, statements 4, 7 and 9.
 """
 
 from __future__ import annotations
@@ -35,6 +38,7 @@ from typing import NamedTuple, cast
 import numpy as np
 from scipy.special import ndtr, ndtri
 
+from privcore.algorithms.moment_search.distances import DistanceEvidence, expected_counts
 from privcore.algorithms.moment_search.edges import first_guess, neighbours_in, skeletons
 from privcore.algorithms.moment_search.evidence import TableEvidence
 from privcore.algorithms.moment_search.log_linear import nearest_probabilities
@@ -42,6 +46,7 @@ from privcore.algorithms.moment_search.moments import Measurement, Moments, sum_
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.plan import (
     ROUNDS,
+    LevelCounts,
     Plan,
     Scales,
     plan_moments,
@@ -53,6 +58,7 @@ from privcore.algorithms.moment_search.released import (
     Points,
     ReleasedNumbers,
     counts_levels,
+    released_distances,
     released_rows,
     released_sums,
     released_table,
@@ -102,6 +108,8 @@ def measured(run: Run[MomentSearchParameters], plan: Plan, recorder: common.Reco
         _record(recorder, scale, 1.0, 1)
         statistics = released_table(plan.n, table, width_of(noise, scale))
         return Measured(run, statistics, _all_spent(1))
+    if plan.distances is not None:
+        return _measured_by_distance(run, plan, recorder)
     if plan.rows is None:
         known = None if like is None else cast(Points | None, like.units)
         if known is not None and has_numbers(source):
@@ -163,6 +171,35 @@ def _measured_in_rounds(
     used = share + (1 - share) * (made / rounds if made else 0.0)
     spent = Spent("share", used, 1.0, 1 + made, 1 + rounds, "releases")
     return Measured(run, released_sums(moments, noise, points), spent)
+
+
+def _measured_by_distance(
+    run: Run[MomentSearchParameters], plan: Plan, recorder: common.Recorder
+) -> Measured:
+    """Release counts of levels, distances of pairs, then counts of the pairs with a link."""
+    assert plan.distances is not None
+    assert plan.tables is not None
+    source, noise, like = run.source, run.noise, cast(ReleasedNumbers | None, run.like)
+    made, planned = 0, len(plan.shares)
+    if plan.units is None:
+        assert like is not None
+        counts = list(like.measurements[: len(plan.levels)])
+    else:
+        assert isinstance(plan.units, LevelCounts)
+        counts = plan.units.measure(source, noise)
+        made += 1
+        _record(recorder, plan.units.sigma, plan.shares[0], made)
+    distances = plan.distances.measure(source, noise, expected_counts(counts, plan.n))
+    _record(recorder, plan.distances.sigma, plan.shares[made], made + 1)
+    statistics = released_distances(plan.n, counts, distances)
+    links = DistanceEvidence(statistics, run.parameters, run.known).links
+    if not links:
+        used = 1 - plan.shares[-1]
+        return Measured(run, statistics, Spent("share", used, 1.0, made + 1, planned, "releases"))
+    tables = plan.tables.round(links)
+    statistics = released_distances(plan.n, counts, distances, tables.measure(source, noise))
+    _record(recorder, tables.sigma, plan.shares[-1], planned)
+    return Measured(run, statistics, _all_spent(planned))
 
 
 def _all_spent(releases: int) -> Spent:

@@ -24,7 +24,7 @@ import numpy as np
 
 from privcore.arrays import Columns, Matrix
 
-Basis = Literal["counts", "contrasts", "means", "moments"]
+Basis = Literal["counts", "contrasts", "means", "moments", "distances"]
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,8 @@ class Measurement:
     columns: the columns, in ascending order. values: the noisy numbers. variance: of the noise on
     each value, as one number or with a number for each value. basis: "counts" of each combination
     of levels, with one axis per column; "contrasts", sums of products of codes, shape
-    (levels − 1, …); "means" and mean squares; or second "moments" of rows.
+    (levels − 1, …); "means" and mean squares; second "moments" of rows; or "distances" of pairs of
+    columns from independence, in the order of `combinations`.
     """
 
     columns: Columns

@@ -150,13 +150,19 @@ MEASURED = Parameter(
     optional=True,
     auto_help="level by level if the number of rows and ε are large enough, otherwise by a few "
     "numbers each",
-    choices=("levels", "lines"),
-    labels=(("levels", "Level by level"), ("lines", "By a few numbers each")),
+    choices=("levels", "lines", "distances"),
+    labels=(
+        ("levels", "Level by level"),
+        ("lines", "By a few numbers each"),
+        ("distances", "By distances of pairs"),
+    ),
     help="“Level by level” detects any dependence, but needs many rows. “By a few numbers each” "
     "turns ordered levels into one linear score and merges unordered levels into three groups. "
     "Trends are then detected even in small tables, but a dependence that rises and then falls is "
-    "missed. The setting does not apply to numeric columns. If the number of rows is private, the "
-    "default is level by level.",
+    "missed. “By distances of pairs” measures how far each pair of columns is from independence, "
+    "with noise that does not grow with the number of levels: any dependence between unordered "
+    "levels is detected in fewer rows, but few directions are. The setting does not apply to "
+    "numeric columns. If the number of rows is private, the default is level by level.",
     source=_OURS,
 )
 MAX_PARENTS = Parameter(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -27,6 +27,7 @@ from privcore.algorithms.moment_search.statistic import cell_information
 from privcore.arrays import Columns, Matrix
 from privcore.counts import CountSource, MomentSource, NumberSource, has_levels, has_numbers
 from privcore.data.discretise import usual_intervals
+from privcore.errors import DataError
 from privcore.independence.linear_scores import coordinates
 from privcore.privacy.accounting.composition import Event
 from privcore.privacy.mechanisms import NoiseSource
@@ -47,6 +48,8 @@ from privcore.rounding import down, up
 _FIRST = 0.1
 # With fewer intervals no shape can be detected.
 _LEAST_INTERVALS = 3
+# Shares of μ² if distances of pairs choose the tables: for counts of levels, and for distances.
+_LEVELS_FIRST, _DISTANCES = 0.3, 0.5
 # Maximum norms of rows over √p, in standard deviations, each with its largest correlation noise.
 _RADII = ((3.0, 0.0005), (2.0, 0.002), (1.5, 0.006), (1.25, 0.012), (1.0, math.inf))
 # Maximum norm of rows of coded levels, divided by the root of the number of coordinates.
@@ -223,24 +226,26 @@ class TableRounds:
     """Planned rounds of tables, whose sets of columns depend on the earlier releases.
 
     mu: Gaussian-DP parameter of all rounds together. cells: maximum number of cells per table.
+    rounds: number of rounds.
     """
 
     n: int
     mu: float
     cells: int
+    rounds: int = ROUNDS
 
     def round(self, sets: Sequence[Columns]) -> Tables:
         """The release of one round."""
-        return Tables(n=self.n, mu=down(self.mu / math.sqrt(ROUNDS)), sets=sets)
+        return Tables(n=self.n, mu=down(self.mu / math.sqrt(self.rounds)), sets=sets)
 
     @property
     def events(self) -> tuple[Event, ...]:
-        return self.round(()).events * ROUNDS
+        return self.round(()).events * self.rounds
 
 
 @dataclass(frozen=True, kw_only=True)
 class LevelCounts(Planned):
-    """The planned release of the counts of each column's levels, which set the units of rows.
+    """The planned release of the counts of each column's levels, which later releases refer to.
 
     columns: number of columns.
     """
@@ -257,6 +262,36 @@ class LevelCounts(Planned):
             (c,): exact_counts(source, (c,)) for c in range(self.columns)
         }
         return noisy(exact, "counts", self.sigma, noise)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Distances(Planned):
+    """The planned release of the distance of each pair's counts from fixed counts.
+
+    columns: number of columns.
+    """
+
+    columns: int
+
+    @property
+    def sensitivity(self) -> float:
+        """In each pair, one count falls by 1 and another rises by 1; see `measure` for rounding."""
+        return 2 * math.sqrt(math.comb(self.columns, 2))
+
+    def measure(
+        self,
+        source: CountSource,
+        noise: NoiseSource,
+        expected: Iterable[tuple[Columns, Matrix]],
+    ) -> Measurement:
+        """The sums over cells of |count − expected count|.
+
+        expected: a table for each pair, of multiples of 2⁻¹⁰: all differences and sums are exact.
+        """
+        exact = [np.abs(exact_counts(source, pair) - own).sum() for pair, own in expected]
+        every = tuple(range(self.columns))
+        (made,) = noisy({every: np.array(exact)}, "distances", self.sigma, noise)
+        return made
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -338,17 +373,19 @@ class Plan:
 
     n: number of rows. levels: number of levels of each column, 0 for numeric columns. whole: counts
     of all combinations of levels, the only release of such a run. units: the release that sets the
-    units of rows; None if an earlier release set them. pairs: sums for pairs of columns; if `rows`
-    is planned too, they determine whether numeric columns depend on each other linearly. tables:
-    rounds of tables. rows: second moments of rows, or counts of pairs and tables in their place.
-    intervals: number of intervals per numeric column if levels are counted; 0 if all columns have
-    levels. ordered: see `CountSource`.
+    units of rows, or the counts that distances refer to; None if an earlier release set them.
+    distances: distances of pairs, which choose the pairs of the only round of tables. pairs: sums
+    for pairs of columns; if `rows` is planned too, they determine whether numeric columns depend on
+    each other linearly. tables: rounds of tables. rows: second moments of rows, or counts of pairs
+    and tables in their place. intervals: number of intervals per numeric column if levels are
+    counted; 0 if all columns have levels. ordered: see `CountSource`.
     """
 
     n: int
     levels: tuple[int, ...]
     whole: WholeTable | None = None
     units: LevelCounts | Scales | None = None
+    distances: Distances | None = None
     pairs: PairSums | None = None
     tables: TableRounds | None = None
     rows: RowMoments | None = None
@@ -358,7 +395,7 @@ class Plan:
     @property
     def _gaussian(self) -> list[Planned | TableRounds]:
         """The planned releases with normal noise, in order."""
-        planned = (self.units, self.pairs, self.tables, self.rows)
+        planned = (self.units, self.distances, self.pairs, self.tables, self.rows)
         return [release for release in planned if release is not None]
 
     @property
@@ -455,8 +492,24 @@ def plan_lines(
     return Plan(n=n, levels=tuple(levels), units=units, rows=rows, ordered=in_order)
 
 
+def plan_distances(n: int, levels: Sequence[int], mu: float, *, counted: bool = True) -> Plan:
+    """The plan for distances of pairs, then counts of the pairs that they choose.
+
+    mu: Gaussian-DP parameter of all releases together. counted: whether the levels are counted
+    first, or an earlier release did.
+    """
+    columns, first = len(levels), _LEVELS_FIRST if counted else 0.0
+    units = LevelCounts(n=n, mu=down(mu * math.sqrt(first)), columns=columns) if counted else None
+    distances = Distances(n=n, mu=down(mu * math.sqrt(_DISTANCES)), columns=columns)
+    tables = TableRounds(n, down(mu * math.sqrt(1 - first - _DISTANCES)), _MOST_CELLS, rounds=1)
+    return Plan(n=n, levels=tuple(levels), units=units, distances=distances, tables=tables)
+
+
 def plan_like(n: int, like: ReleasedNumbers, parameters: MomentSearchParameters) -> Plan:
-    """The plan to measure as an earlier release did: in its form, its units and its cut points."""
+    """The plan to measure as an earlier release did: in its form, its units and its cut points.
+
+    Raises DataError for distances from other rows: they refer to the counts of their own rows.
+    """
     levels, units = like.levels or (0,) * len(like.coordinates), like.units
     if like.form == "table":
         return Plan(n=n, levels=levels, whole=WholeTable(n, levels, parameters.epsilon))
@@ -466,4 +519,8 @@ def plan_like(n: int, like: ReleasedNumbers, parameters: MomentSearchParameters)
         columns, mean_share = sum(like.coordinates), units.mean_share
         rows = RowMoments(n=n, mu=mu, columns=columns, radius=radius, mean_share=mean_share)
         return Plan(n=n, levels=levels, rows=rows)
+    if like.form == "distances":
+        if like.n != n:
+            raise DataError("distances-of-other-rows")
+        return plan_distances(n, levels, mu, counted=False)
     return plan_moments(n, levels, mu, parameters)

@@ -1,7 +1,8 @@
 """The released numbers of a run, which can be stored, searched again and pooled.
 
-There are three kinds of release: counts of all combinations of levels; sums for pairs and larger
-sets of columns; and second moments of rows (of numbers, or of levels coded by a few numbers each).
+There are four kinds of release: counts of all combinations of levels; sums for pairs and larger
+sets of columns; second moments of rows (of numbers, or of levels coded by a few numbers each); and
+distances of pairs of columns from independence, with counts of some pairs.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _LEAST_NOISE, _MOST_NOISE = 1e-40, 1e26
 # A product of two such numbers stays within floating point.
 _MOST = 1e150
 _Readers = Mapping[str, Callable[[Any], Any]]
-Form = Literal["table", "sums", "numbers", "lines"]
+Form = Literal["table", "sums", "numbers", "lines", "distances"]
 # Per column, its cut points in increasing order.
 Points = tuple[tuple[float, ...], ...]
 
@@ -74,12 +75,15 @@ class ReleasedNumbers:
     """The released numbers of a run: all that the search, the findings and effects read.
 
     form: "table" of all combinations of levels; "sums" for pairs and larger sets of columns; second
-    moments of rows of "numbers", or of "lines": levels that are coded by a few numbers each.
+    moments of rows of "numbers", or of "lines": levels that are coded by a few numbers each; or
+    "distances" of all pairs.
     n: number of rows. levels: number of levels of each column as counted; empty for numbers.
     measurements: the numbers. For lines, the counts of each column's levels come first, which set
-    the units. noise: scale of the discrete Laplace noise of a table (or the scale that has the same
+    the units; for distances, the counts that these refer to, then the distances, then the counts of
+    pairs. noise: scale of the discrete Laplace noise of a table (or the scale that has the same
     variance); for sums, `PairSums.noise_ratio`, which limits the conditioning sets of the first
-    tests; for rows, standard deviation of the noise on products. units: how rows become numbers;
+    tests; for rows, standard deviation of the noise on products; for distances, of that on a
+    distance. units: how rows become numbers;
     for sums, the cut points of numeric columns, or None if all columns have levels.
     """
 
@@ -93,7 +97,7 @@ class ReleasedNumbers:
     @property
     def moments(self) -> Moments:
         """The sums for all sets of columns that were counted; none for numbers."""
-        counted = [m for m in self.measurements if m.basis != "moments"]
+        counted = [m for m in self.measurements if m.basis not in ("moments", "distances")]
         return Moments(self.n, self.levels, counted)
 
     @property
@@ -134,6 +138,8 @@ class ReleasedNumbers:
 
         Numbers in both releases are combined; numbers in only one release are left out.
         """
+        if self.form == "distances":
+            raise DataError("distances-of-other-rows")
         shared = self._shared(other)
         theirs, total = {m.columns: m for m in other.measurements}, self.n + other.n
         both = [
@@ -146,7 +152,8 @@ class ReleasedNumbers:
 
     def _shared(self, other: ReleasedNumbers) -> tuple[Measurement, ...]:
         """The counts that set the units of both releases; raises DataError for other units."""
-        ours, theirs = (k.measurements[:-1] if k.form == "lines" else () for k in (self, other))
+        first = len(self.levels) if self.form in ("lines", "distances") else 0
+        ours, theirs = (k.measurements[:first] for k in (self, other))
         counts = (_plain(tuple(m.values for m in shared)) for shared in (ours, theirs))
         if _plain(self.units) != _plain(other.units) or next(counts) != next(counts):
             raise DataError(
@@ -158,6 +165,8 @@ class ReleasedNumbers:
         """The release with combined measurements; noise: that of combined sums."""
         if self.form == "table":
             noise = discrete_laplace_scale(measurements[0].variance)
+        elif self.form == "distances":
+            noise = math.sqrt(measurements[len(self.levels)].variance)
         elif self.form != "sums":
             noise = math.sqrt(measurements[-1].variance[0])
         return replace(self, measurements=measurements, noise=noise)
@@ -175,6 +184,8 @@ class ReleasedNumbers:
             ]
             stated = {"noise": self.noise, "points": _plain(self.units), "sums": parts}
             return {"n": self.n, "levels": list(self.levels), **stated}
+        if self.form == "distances":
+            return self._distances_as_dict()
         assert isinstance(self.units, NumberUnits | LineUnits)
         units = {name: _plain(value) for name, value in self.units._asdict().items()}
         mean_share = units.pop("mean_share")
@@ -185,6 +196,25 @@ class ReleasedNumbers:
         squares = last.variance[-1] / last.variance[0]
         noisy = {"noisy": last.values.tolist(), "sigma": self.noise, "squares": float(squares)}
         return {"n": self.n, **units, **noisy, "mean_share": mean_share}
+
+    def _distances_as_dict(self) -> dict[str, Any]:
+        columns = len(self.levels)
+        counts, tables = self.measurements[:columns], self.measurements[columns + 1 :]
+        return {
+            "n": self.n,
+            "counts": [m.values.tolist() for m in counts],
+            "counts_sigma": math.sqrt(counts[0].variance),
+            "distances": self.measurements[columns].values.tolist(),
+            "sigma": self.noise,
+            "tables": [
+                {
+                    "columns": list(m.columns),
+                    "sigma": math.sqrt(m.variance),
+                    "values": m.values.tolist(),
+                }
+                for m in tables
+            ],
+        }
 
 
 def released_table(n: int, measurement: Measurement, scale: float) -> ReleasedNumbers:
@@ -209,6 +239,17 @@ def released_rows(
     levels = tuple(len(m.values) for m in counts)
     sigma = math.sqrt(moments.variance[0])
     return ReleasedNumbers(form, n, levels, (*counts, moments), sigma, units)
+
+
+def released_distances(
+    n: int,
+    counts: Sequence[Measurement],
+    distances: Measurement,
+    tables: Sequence[Measurement] = (),
+) -> ReleasedNumbers:
+    """The release of distances; counts: those that these refer to. tables: counts of pairs."""
+    levels, sigma = tuple(len(m.values) for m in counts), math.sqrt(distances.variance)
+    return ReleasedNumbers("distances", n, levels, (*counts, distances, *tables), sigma)
 
 
 # Readers of the values of a file; all raise TypeError or ValueError for an invalid value.
@@ -348,6 +389,26 @@ def _read_rows(document: Mapping[str, Any]) -> ReleasedNumbers:
     return released_rows(n, units, Measurement(measured, noisy, variances, "moments"), counts)
 
 
+def _read_distances(document: Mapping[str, Any]) -> ReleasedNumbers:
+    n, variance = _rows(document["n"]), _positive(document["counts_sigma"]) ** 2
+    counts = []
+    for column, own in enumerate(document["counts"]):
+        counts.append(Measurement((column,), _near(_numbers(own), n, variance), variance, "counts"))
+    levels = _levels(len(m.values) for m in counts)
+    every, spread = tuple(range(len(levels))), _positive(document["sigma"]) ** 2
+    distances = _near(_numbers(document["distances"]), n, spread)
+    _require(len(distances) == math.comb(len(levels), 2))
+    tables: dict[Columns, Measurement] = {}
+    for part in document["tables"]:
+        a, b = part["columns"]
+        _require(type(a) is type(b) is int and 0 <= a < b < len(levels) and (a, b) not in tables)
+        own, noise = _numbers(part["values"], 2), _positive(part["sigma"]) ** 2
+        _require(own.shape == (levels[a], levels[b]))
+        tables[a, b] = Measurement((a, b), _near(own, n, noise), noise, "counts")
+    measured = Measurement(every, distances, spread, "distances")
+    return released_distances(n, counts, measured, tuple(tables.values()))
+
+
 _NUMBERS: _Readers = {"centre": _numbers, "scale": _numbers, "radius": _positive, "half": _numbers}
 _LINES: _Readers = {
     "counts": lambda values: tuple(map(_numbers, values)),
@@ -365,6 +426,7 @@ _FORMS: dict[str, Callable[[Mapping[str, Any]], ReleasedNumbers]] = {
     "sums": _read_sums,
     "numbers": _read_rows,
     "lines": _read_rows,
+    "distances": _read_distances,
 }
 
 

@@ -22,13 +22,15 @@ from itertools import combinations
 from statistics import median_low
 from typing import Any, NamedTuple
 
-from scipy.special import chdtrc, chndtrinc, gammainc, gammaln
+import numpy as np
+from scipy.special import chdtrc, chndtrinc, gammainc, gammaln, ndtri
 
 from privcore.algorithms.moment_search.parameters import LINE_PENALTY, MomentSearchParameters
 from privcore.algorithms.moment_search.plan import (
     Plan,
     RowMoments,
     WholeTable,
+    plan_distances,
     plan_lines,
     plan_moments,
     plan_numbers,
@@ -36,6 +38,7 @@ from privcore.algorithms.moment_search.plan import (
 )
 from privcore.algorithms.moment_search.released import YES_NO, counts_levels
 from privcore.algorithms.moment_search.statistic import Statistic, chi_squared_quantile
+from privcore.arrays import Vector
 from privcore.counts import MixedRows, MomentSource, has_levels
 from privcore.data.model import Column, levels_in_order
 from privcore.graphs.knowledge import Knowledge
@@ -47,6 +50,10 @@ POWER = 0.9
 _SEEN, _SEEN_IN_ORDER = 0.3, 0.08
 _FEW_ROWS = 20_000
 
+# Covariance of |X| and |Y| over their variance, for normal X and Y with correlation 1/2.
+_SHARED = 0.224
+_TINY = 1e-9
+
 Levels = tuple[int, int]
 
 
@@ -56,8 +63,9 @@ class Visible(NamedTuple):
     alone: for the marginal test. given_one, given_two: for the test given one or two other columns.
     If not all combinations of levels are counted, the marginal value is based on the counts of
     pairs alone, and a conditional value on a single round with one table per column; further
-    releases only add power. For second moments all three values are equal. A value is None if not
-    even a dependence of size 1 is detected, or if the table of the test would be too large.
+    releases only add power. For second moments and for distances all three values are equal. A
+    value is None if not even a dependence of size 1 is detected, or if the table of the test would
+    be too large.
     """
 
     alone: float | None
@@ -77,6 +85,8 @@ def visible(
     def least(pair: Levels, others: int) -> float | None:
         if plan.rows is not None:
             return _in_rows(plan.rows, parameters.false_edges / pairs)
+        if plan.distances is not None:
+            return seen_by_distance(plan.n, pair, plan, parameters.false_edges / pairs)
         if plan.whole is not None:
             return _in_whole(plan.whole, pair, others, parameters.false_edges)
         return _in_tables(plan, pair, others, parameters, pairs)
@@ -185,6 +195,60 @@ def smallest_visible(dof: float, threshold: float, information: float) -> float 
     return needed if needed <= 1 else None
 
 
+class Reference(NamedTuple):
+    """The distance of a pair's counts from independence, as `distances` models it.
+
+    mean: without dependence. deviation: standard deviation, noise included. slope: how fast the
+    distance rises with φ, if φ is large.
+    """
+
+    mean: float
+    deviation: float
+    slope: float
+
+    def smallest(self, level: float, parts: float, explained: float = 0.0) -> float | None:
+        """The smallest Cramér's V that is detected with probability `POWER`; None if none is.
+
+        level: of the one-sided test. parts: φ² if V = 1. explained: φ that links explain.
+        """
+        needed = max(-float(ndtri(level)) - float(ndtri(1 - POWER)), 0.0)
+        distance = math.hypot(self.mean, self.slope * explained) + needed * self.deviation
+        seen = math.sqrt(max(distance**2 - self.mean**2, 0.0)) / self.slope / math.sqrt(parts)
+        return seen if seen <= 1 else None
+
+
+def distance_reference(
+    one: Vector, other: Vector, n: int, margins: float, sigma: float
+) -> Reference:
+    """The distance of two columns with these shares of levels.
+
+    margins: variance of the noise on counts of levels. sigma: of the noise on a distance.
+    """
+    r, s, cells = len(one), len(other), np.multiply.outer(one, other)
+    known = margins * np.add.outer(one**2 * (1 - 1 / s), other**2 * (1 - 1 / r))
+    variance = n * cells * (1 - cells) + known
+    # Cells of a row or a column share noise on a margin: the correlation of two is about 1/2.
+    spread = variance + _SHARED * (r + s - 2) * known
+    return Reference(
+        float(np.sqrt(variance * 2 / math.pi).sum()),
+        math.sqrt(max(sigma**2 + (1 - 2 / math.pi) * float(spread.sum()), _TINY)),
+        n * math.sqrt(2 / math.pi / (r * s)) * float(np.sqrt(cells).sum()),
+    )
+
+
+def seen_by_distance(n: int, pair: Levels, plan: Plan, level: float) -> float | None:
+    """The smallest Cramér's V that a plan's distances detect at a level, for balanced columns.
+
+    None if not even V = 1 is detected. pair: numbers of levels of the two columns.
+    """
+    assert plan.units is not None
+    assert plan.distances is not None
+    one, other = (np.full(r, 1 / r) for r in pair)
+    margins, sigma = plan.units.sigma**2, plan.distances.sigma
+    reference = distance_reference(one, other, n, margins, sigma)
+    return reference.smallest(level, max(min(pair) - 1.0, 1.0))
+
+
 def probable_from(rows: float, levels: Levels, strata: int, level: float) -> float:
     """The deviance at which an edge between two columns reaches probability 1 − level.
 
@@ -219,6 +283,8 @@ def plan_levels(
     if whole and parameters.measured == "levels":
         return whole
     mu = planned_mu(parameters.epsilon, parameters.delta)
+    if parameters.measured == "distances":
+        return plan_distances(n, levels, mu)
     counted = whole or plan_moments(n, levels, mu, parameters)
     if parameters.measured == "levels":
         return counted

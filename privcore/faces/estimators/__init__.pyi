@@ -59,7 +59,7 @@ class MomentSearch(Estimator):
         table_noise_ratio: float = 100.0,
         penalty: float = 3.0,
         max_parents: int = 4,
-        measured: Literal["levels", "lines"] | None = None,
+        measured: Literal["levels", "lines", "distances"] | None = None,
         longest_row: float | None = None,
         reference_effect: float = 0.1,
         max_order: int | None = 3,

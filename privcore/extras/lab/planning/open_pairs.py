@@ -45,12 +45,12 @@ def open_pairs(result: Discovery, statistics: Any) -> list[OpenPair]:
     """
     levels = statistics.levels
     named = Knowledge.read(result.parameters["knowledge"]).on(result.graph.nodes).open_pairs
-    in_lines = statistics.form == "lines"
-    ordered = statistics.ordered if in_lines else ()
+    ordered = statistics.ordered
     shape = PublicShape(statistics.n, levels, len(result.graph.nodes), named, ordered)
     columns = PublicColumns(result.graph.nodes, statistics.n, levels, ordered=ordered)
     # A further release measures in the same way.
-    form = {"measured": "lines" if in_lines else "levels"}
+    chosen = statistics.form in ("lines", "distances")
+    form = {"measured": statistics.form if chosen else "levels"}
     # Several releases together may exceed the ε that one run accepts.
     spent = min(result.guarantee.epsilon, _LARGEST)
     wanted = float(result.parameters["reference_effect"])
