@@ -31,11 +31,12 @@ from tests.transcripts import Recorder
 
 ABLE = [name for name, a in ALGORITHMS.items() if HIDDEN_CAUSES in a.parameters]
 PRIVATE = [name for name in ABLE if ALGORITHMS[name].private]
-# Forms of a release: the full table, sums over sets, and moments of lines.
+# Forms of a release: the full table, sums over sets, moments of lines, and distances of pairs.
 FORMS = [
     ("moment-search", {}),
     ("moment-search", {"whole_table": 0}),
     ("moment-search", {"measured": "lines"}),
+    ("moment-search", {"measured": "distances"}),
     ("lapmech", {}),
     ("privpc-star", {}),
     ("privpc-star", {"mechanism": "laplace"}),
@@ -90,7 +91,9 @@ def test_the_switch_changes_nothing_that_is_released(name, more):
     assert on.hidden_stage == "possible-d-sep"
 
 
-@pytest.mark.parametrize("more", few([{"whole_table": 0}, {}, {"measured": "lines"}], 2))
+@pytest.mark.parametrize(
+    "more", few([{"whole_table": 0}, {}, {"measured": "lines"}, {"measured": "distances"}], 2)
+)
 def test_a_release_made_without_the_switch_is_searched_with_it(more):
     data = asia()
     off, on = (

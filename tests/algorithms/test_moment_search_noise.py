@@ -101,6 +101,29 @@ def test_the_noise_on_a_whole_table_is_never_less_than_planned(levels, epsilon):
     assert (result.guarantee.epsilon, result.guarantee.delta) == (epsilon, 0.0)
 
 
+@settings(max_examples=examples(25), deadline=None)
+@given(
+    levels=st.lists(st.integers(2, 4), min_size=2, max_size=6),
+    n=st.integers(200, 10_000),
+    epsilon=st.floats(0.05, 60),
+    delta=st.sampled_from([1e-9, 1e-6, 1e-3]),
+)
+def test_the_noise_on_distances_is_never_less_than_planned(levels, n, epsilon, delta):
+    """A replaced record moves two counts of a column and of a pair, and each distance by 2."""
+    noise, p = Recorder(1), len(levels)
+    asked = {"epsilon": epsilon, "delta": delta, "measured": "distances"}
+    result = discover(table(levels, n, 1), "moment-search", asked, noise=noise)
+    counts, distances, *tables = ([values.size, sigma] for _, values, sigma, _ in noise.calls)
+    assert counts[0] == sum(levels)
+    assert distances[0] == math.comb(p, 2)
+    shifts = [math.sqrt(2 * p) / counts[1], 2 * math.sqrt(math.comb(p, 2)) / distances[1]]
+    if tables:
+        assert len(tables) == len(result.graph.skeleton)
+        shifts += [math.sqrt(2) / sigma for _, sigma in tables]
+    assert gaussian_delta(epsilon, planned_mu(result)) <= delta
+    assert gaussian_delta(epsilon, math.hypot(*shifts)) <= delta
+
+
 class Watched(SecureNoise):
     """Secure noise that writes down each scale, and the loss that the library states for it."""
 

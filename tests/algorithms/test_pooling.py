@@ -52,6 +52,12 @@ def as_numbers(kept):
             tuple(part["columns"]): (np.array(part["values"]), part["variance"])
             for part in file["sums"]
         }
+    if kept.form == "distances":
+        every = (tuple(range(len(LEVELS))), "distances")
+        numbers = {every: (np.array(file["distances"]), file["sigma"] ** 2)}
+        for part in file["tables"]:
+            numbers[tuple(part["columns"])] = (np.array(part["values"]), part["sigma"] ** 2)
+        return numbers
     d = sum(kept.coordinates)
     entries = [(i, j) for i in range(d + 1) for j in range(i, d + 1) if j]
     factors = [file["squares"] if i == j else 1.0 for i, j in entries]
@@ -101,7 +107,21 @@ def lines(drawn, sigma):
     return read_released({"form": "lines", "n": 60, **units, **stated})
 
 
-@pytest.mark.parametrize("made", [table, sums, numbers, lines])
+def distances(drawn, sigma):
+    """The distances, and the counts of some pairs, each with noise of its own."""
+    known = np.random.default_rng(1)
+    counts = [known.normal(20, 3, size=r).tolist() for r in LEVELS]
+    parts = []
+    for a, b in [(0, 1), (0, 2), (1, 2)]:
+        if drawn.random() < 0.5:
+            values = drawn.normal(20, 3, size=(LEVELS[a], LEVELS[b])).tolist()
+            spread = sigma * drawn.uniform(0.5, 2)
+            parts.append({"columns": [a, b], "values": values, "sigma": spread})
+    file = {"form": "distances", "n": 60, "counts": counts, "counts_sigma": 2.0, "sigma": sigma}
+    return read_released({**file, "distances": drawn.normal(9, 3, 3).tolist(), "tables": parts})
+
+
+@pytest.mark.parametrize("made", [table, sums, numbers, lines, distances])
 @given(st.lists(st.floats(0.1, 1e3), min_size=1, max_size=6), st.integers(0, 2**32 - 1))
 @settings(max_examples=examples(60))
 def test_any_number_of_releases_are_pooled_by_inverse_variance(made, sigmas, seed):
@@ -195,6 +215,8 @@ def test_all_runs_like_one_measure_the_same_in_its_units(form):
         if like.form in ("numbers", "lines"):
             one, two = map(released_as_dict, (other, like))
             assert one | {"noisy": two["noisy"], "sigma": two["sigma"]} == two
+        if like.form == "distances":
+            assert released_as_dict(other)["counts"] == released_as_dict(like)["counts"]
     pooled = pool(kept, same_rows=True)
     result = run_like(data, asked, like, 1.0, SimulatedNoise(1))
     again = search_again("moment-search", pooled, data.names, {}, result.guarantee)
@@ -202,9 +224,13 @@ def test_all_runs_like_one_measure_the_same_in_its_units(form):
 
 
 def hostile(kept):
-    """Units that no run chooses: some rows are scaled by 10⁴⁰."""
+    """Units that no run chooses: some rows are scaled by 10⁴⁰, or no level has any row."""
     if kept.form in ("table", "sums"):
         return kept
+    if kept.form == "distances":
+        columns = len(kept.levels)
+        counts = [replace(m, values=-10.0 * kept.n + m.values) for m in kept.measurements[:columns]]
+        return replace(kept, measurements=(*counts, *kept.measurements[columns:]))
     if isinstance(kept.units, NumberUnits):
         return replace(kept, units=kept.units._replace(scale=np.array([1e-40, 1.0, 0.5])))
     return replace(
@@ -262,7 +288,8 @@ def test_the_result_follows_from_noisy_numbers_alone(form):
 def test_a_release_of_another_kind_of_table_is_refused(form, other):
     data, asked, _ = first_run(form)
     like, noise = first_run(other)[2], Recorder(1)
-    if {form, other} <= {"table", "sums", "lines"} or (form, other) == ("numbers", "cut"):
+    levels = {"table", "sums", "lines", "distances"}
+    if {form, other} <= levels or (form, other) == ("numbers", "cut"):
         # Of as many columns of these levels: what is measured is that of the other release.
         assert run_like(data, asked, like, 1.0, noise).released.statistics.form == like.form
         return

@@ -135,13 +135,14 @@ def survey(levels, n=4_000):
     return count(Dataset("t", columns, tuple(v.astype(np.uint16) for v in values)))
 
 
-# One for each form of moment search: all combinations, rounds of tables, rows of numbers, and rows
-# of levels in few numbers each.
+# One for each form of moment search: all combinations, rounds of tables, rows of numbers, rows of
+# levels in few numbers each, and distances of pairs.
 FORMS = {
     "whole": (lambda: survey((2, 3, 2, 3)), {}),
     "rounds": (lambda: survey((3,) * 8), {"whole_table": 1, "measured": "levels"}),
     "numbers": (lambda: count(StructuralExample("linear-gaussian", nodes=6).sample(4_000, 1)), {}),
     "lines": (lambda: survey((5,) * 6), {"whole_table": 1, "measured": "lines"}),
+    "distances": (lambda: survey((5,) * 6), {"measured": "distances"}),
 }
 
 

@@ -43,6 +43,7 @@ FORMS = {
     "table": (levels_table, LEVELS),
     "sums": (levels_table, SUMS),
     "lines": (levels_table, {"measured": "lines"}),
+    "distances": (levels_table, {"measured": "distances"}),
     "numbers": (numbers_table, {}),
     "cut": (mixed_table, {}),
 }

@@ -29,7 +29,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from privcore.algorithms.moment_search.evidence import LinearTests, ReleaseEvidence
-from privcore.algorithms.moment_search.log_linear import nearest_probabilities
+from privcore.algorithms.moment_search.log_linear import nearest_table
 from privcore.algorithms.moment_search.moments import Measurement
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.released import ReleasedNumbers
@@ -47,8 +47,12 @@ _TINY = 1e-9
 
 def level_shares(counts: Sequence[Measurement], n: int) -> list[Vector]:
     """Shares of the levels of each column from noisy counts; rare ones are raised to the noise."""
-    least = max(math.sqrt(counts[0].variance), 1.0) / n
-    return [nearest_probabilities(m.values, min(least, 0.5 / len(m.values))) for m in counts]
+    shares, raised = [], max(math.sqrt(counts[0].variance), 1.0) / n
+    for own in counts:
+        least = min(raised, 0.5 / len(own.values))
+        left = 1 - least * len(own.values)
+        shares.append(nearest_table(own.values / n - least, left) + least)
+    return shares
 
 
 def expected_counts(counts: Sequence[Measurement], n: int) -> Iterator[tuple[Columns, Matrix]]:

@@ -127,9 +127,10 @@ class ReleasedNumbers:
     def same_rows(self, other: ReleasedNumbers) -> ReleasedNumbers:
         """Combine with a release of the same rows, by inverse-variance weights."""
         shared = self._shared(other)
-        held = {m.columns: m for m in self.measurements[len(shared) :]}
+        held = {(m.columns, m.basis): m for m in self.measurements[len(shared) :]}
         for m in other.measurements[len(shared) :]:
-            held[m.columns] = held[m.columns].averaged(m) if m.columns in held else m
+            key = m.columns, m.basis
+            held[key] = held[key].averaged(m) if key in held else m
         noise = 1 / (1 / self.noise + 1 / other.noise)
         return self._with((*shared, *held.values()), noise)
 

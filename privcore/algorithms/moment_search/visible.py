@@ -50,8 +50,7 @@ POWER = 0.9
 _SEEN, _SEEN_IN_ORDER = 0.3, 0.08
 _FEW_ROWS = 20_000
 
-# Covariance of |X| and |Y| over their variance, for normal X and Y with correlation 1/2.
-_SHARED = 0.224
+# Smallest variance of a distance.
 _TINY = 1e-9
 
 Levels = tuple[int, int]
@@ -225,13 +224,15 @@ def distance_reference(
     margins: variance of the noise on counts of levels. sigma: of the noise on a distance.
     """
     r, s, cells = len(one), len(other), np.multiply.outer(one, other)
+    # The counts of levels are those of the same rows, so chance leaves (r − 1)(s − 1) free parts.
+    chance = n * cells * np.multiply.outer(1 - one, 1 - other)
     known = margins * np.add.outer(one**2 * (1 - 1 / s), other**2 * (1 - 1 / r))
-    variance = n * cells * (1 - cells) + known
-    # Cells of a row or a column share noise on a margin: the correlation of two is about 1/2.
-    spread = variance + _SHARED * (r + s - 2) * known
+    # Variance of a sum of |X|: as of that many independent parts, each in as many equal cells.
+    spread = float(chance.sum()) * r * s / max((r - 1) * (s - 1), 1)
+    spread += float(known.sum()) * r * s / max(r + s - 2, 1)
     return Reference(
-        float(np.sqrt(variance * 2 / math.pi).sum()),
-        math.sqrt(max(sigma**2 + (1 - 2 / math.pi) * float(spread.sum()), _TINY)),
+        float(np.sqrt((chance + known) * 2 / math.pi).sum()),
+        math.sqrt(max(sigma**2 + (1 - 2 / math.pi) * spread, _TINY)),
         n * math.sqrt(2 / math.pi / (r * s)) * float(np.sqrt(cells).sum()),
     )
 

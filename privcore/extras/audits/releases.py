@@ -124,6 +124,15 @@ _SAMPLED = replace(
     words="2,000 records of eleven columns; the replaced record changes every test as much as one "
     "record can, in every sub-sample that contains the record",
 )
+_USUALLY_EQUAL = TablePair(
+    "412 records of two columns with three levels each: 129 of (0, 0), (1, 1) and (2, 2) each, "
+    "four of each other combination, and one (0, 0), which becomes (1, 2). This is the largest "
+    "change in the counts of levels, in the distance from independence and in the pair's counts",
+    (3, 3),
+    tuple(((a, b), 129 if a == b else 4) for a in range(3) for b in range(3)),
+    (0, 0),
+    (1, 2),
+)
 _BY_LEVEL = {"measured": "levels"}
 _DESCENT = {"clip": 1.0, "step": 0.1, "gradients": 2, "stages": 1, "sparsity": 0.0}
 
@@ -181,6 +190,14 @@ _ALL = (
         "moment-search",
         _BALANCED,
         {"measured": "lines"},
+        paths=10,
+    ),
+    _case(
+        "moment-search-distances",
+        "Moment search: distances of pairs, and counts of the links",
+        "moment-search",
+        _USUALLY_EQUAL,
+        {"measured": "distances"},
         paths=10,
     ),
     _case(

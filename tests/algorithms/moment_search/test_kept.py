@@ -19,6 +19,7 @@ from privcore.algorithms.moment_search.released import (
     pool,
     read_released,
     released_as_dict,
+    released_distances,
     released_rows,
     released_sums,
     released_table,
@@ -85,6 +86,20 @@ def lines(sigma=0.1, seed=1):
     return rows_of(noisy, sigma, 2.0, LineUnits(bases, 0.3), counts)
 
 
+def distances(sigma=1.0, seed=1, pairs=((0, 1),), levels=LEVELS):
+    drawn, columns = np.random.default_rng(seed), tuple(range(len(levels)))
+    counts = [
+        Measurement((c,), drawn.normal(20, 3, size=levels[c]), 4.0, "counts") for c in columns
+    ]
+    values = drawn.normal(9, 3, math.comb(len(levels), 2))
+    tables = [
+        Measurement((a, b), drawn.normal(10, 2, (levels[a], levels[b])), 9.0, "counts")
+        for a, b in pairs
+    ]
+    measured = Measurement(columns, values, sigma * sigma, "distances")
+    return released_distances(60, counts, measured, tables)
+
+
 POINTS = ((0.5,), (-0.25, 0.5), (0.0,))
 KINDS = {
     "table": table(),
@@ -92,6 +107,8 @@ KINDS = {
     "cut sums": sums(points=POINTS),
     "numbers": numbers(),
     "lines": lines(),
+    "distances": distances(),
+    "distances alone": distances(pairs=()),
 }
 
 
@@ -167,6 +184,10 @@ def test_what_is_corrupted_is_refused_with_one_error(kept, data):
     if back.form in ("numbers", "lines"):
         assert len(back.coordinates) >= 2
         return
+    if back.form == "distances":
+        assert len(back.levels) >= 2
+        assert all(np.isfinite(m.values).all() for m in back.measurements)
+        return
     # All that a search looks at is there.
     for columns in [(0, 1), (0, 2), (1, 2)]:
         if max(columns) < len(back.levels):
@@ -235,6 +256,23 @@ def test_numbers_of_other_rows_in_the_same_units_are_means_over_all_rows():
     (a, b, found) = (kept.measurements[0] for kept in (one, two, both))
     assert np.allclose(found.values, (60 * a.values + 20 * b.values) / 80)
     assert np.allclose(found.variance, (60**2 * a.variance + 20**2 * b.variance) / 80**2)
+
+
+def test_distances_of_two_columns_and_the_counts_of_their_pair_are_pooled_apart():
+    kept = distances(levels=(2, 3))
+    both = kept.same_rows(kept)
+    assert [m.basis for m in both.measurements] == ["counts", "counts", "distances", "counts"]
+    for m, own in zip(both.measurements[2:], kept.measurements[2:], strict=True):
+        assert np.allclose(m.values, own.values)
+        assert math.isclose(m.variance, own.variance / 2)
+    assert math.isclose(both.noise, kept.noise / math.sqrt(2))
+
+
+def test_distances_do_not_combine_with_other_rows_or_other_counts():
+    with raises_code(DataError, "distances-of-other-rows"):
+        pool([distances(), distances(seed=2)], same_rows=False)
+    with raises_code(DataError, "different-units-of-files"):
+        pool([distances(), distances(seed=2)], same_rows=True)
 
 
 @pytest.mark.parametrize("same_rows", [True, False])

@@ -22,6 +22,7 @@ from privcore.privacy.mechanisms import SecureNoise, moments
 from tests.algorithms import test_conformance as conformance
 from tests.algorithms import test_limits as limits
 from tests.algorithms import test_transcripts as transcripts
+from tests.algorithms.moment_search import test_distances as distances
 from tests.algorithms.moment_search import test_lines as lines
 from tests.cli import test_schema_cli as schemas
 from tests.extras.audits import test_audit_releases as releases
@@ -90,7 +91,7 @@ def longer_rows(patch):
 
 
 def coordinates_of_exact_counts(patch):
-    """Noise drawn, and the counts without it used for the coordinates."""
+    """Noise drawn, and the counts without it used for coordinates and expected counts."""
 
     right = LevelCounts.measure
 
@@ -217,6 +218,12 @@ TABLE = [
         "test_the_map_follows_from_the_noisy_counts_alone",
         coordinates_of_exact_counts,
         lines.test_the_map_follows_from_the_noisy_counts_alone,
+    ),
+    (
+        "expected counts from the exact counts",
+        "test_distances_refer_to_the_noisy_counts_alone",
+        coordinates_of_exact_counts,
+        distances.test_distances_refer_to_the_noisy_counts_alone,
     ),
     (
         "no rows made up where a private number has too few",
