@@ -255,6 +255,11 @@ def shape_sentence(result: Discovery) -> str:
             "rare levels, are missed. With more rows, a larger ε or fewer columns, every level is "
             "counted."
         )
+    if result.by_distances:
+        return (
+            "Each pair of columns is measured by its distance from independence, and only the "
+            "linked pairs are counted. Any dependence can show, but few directions do."
+        )
     if result.intervals is None:
         return ""
     return (

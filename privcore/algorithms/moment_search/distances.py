@@ -5,10 +5,10 @@ The noise on a pair's counts grows with its levels. The noise on one distance, t
 expected counts. The expected counts are products of released counts of levels.
 
 **Model.** The size of a dependence is φ, with φ² = Σ (share − product)²/product over cells. If it
-is spread over the cells as chance is, each difference is normal, and its variance is the sum of
-those of sampling, of the noise on the expected count, and of the dependence. The mean distance is
-then at least √(m² + (sφ)²), where m is the mean without dependence and s a factor that depends on
-the levels' shares (Minkowski's inequality). This curve turns distances into sizes and back.
+is spread over the cells as chance is, each difference is normal, and the variances of sampling,
+noise on the expected count, and dependence add up. The mean distance is then at least
+√(m² + (sφ)²), where m is the mean without dependence and s a factor that depends on the shares of
+the levels (Minkowski's inequality). This curve turns distances into sizes and back.
 
 **Links.** Pairs at the FDR level (Benjamini & Hochberg 1995) are taken by falling significance. A
 pair becomes a link if its distance is significantly larger than the links so far explain: along a

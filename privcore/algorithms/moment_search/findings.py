@@ -59,7 +59,7 @@ MEASURED = {
     "lines": "each column is measured by a few numbers: ordered levels by one linear score, "
     "unordered levels by three groups (each of the two most frequent levels, and all other levels)",
     "distances": "each pair of columns is measured by one number, the distance of its counts from "
-    "those of independent columns, and its counts are released only if this number shows a link",
+    "independence, and its counts are released only if this number shows a link",
 }
 
 

@@ -248,7 +248,7 @@ def released_distances(
     distances: Measurement,
     tables: Sequence[Measurement] = (),
 ) -> ReleasedNumbers:
-    """The release of distances; counts: those that these refer to. tables: counts of pairs."""
+    """The release of distances; counts: of the levels of each column. tables: counts of pairs."""
     levels, sigma = tuple(len(m.values) for m in counts), math.sqrt(distances.variance)
     return ReleasedNumbers("distances", n, levels, (*counts, distances, *tables), sigma)
 

@@ -224,7 +224,7 @@ def distance_reference(
     margins: variance of the noise on counts of levels. sigma: of the noise on a distance.
     """
     r, s, cells = len(one), len(other), np.multiply.outer(one, other)
-    # The counts of levels are those of the same rows, so chance leaves (r − 1)(s − 1) free parts.
+    # The counts of levels are of the same rows, so chance leaves (r − 1)(s − 1) free parts.
     chance = n * cells * np.multiply.outer(1 - one, 1 - other)
     known = margins * np.add.outer(one**2 * (1 - 1 / s), other**2 * (1 - 1 / r))
     # Variance of a sum of |X|: as of that many independent parts, each in as many equal cells.
@@ -351,6 +351,8 @@ class PublicShape:
     def measured_as(self, parameters: MomentSearchParameters) -> tuple[str, ...]:
         """How a run codes each column, in a few words."""
         plan = self.plan(parameters)
+        if plan.distances is not None:
+            return ("distances of pairs",) * self.columns
         if plan.rows is None:
             return tuple("every level" if r else "intervals" for r in self.levels)
         if plan.intervals:

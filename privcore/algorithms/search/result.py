@@ -334,8 +334,17 @@ class Discovery(Shows):
     @property
     def in_lines(self) -> bool:
         """Whether columns with levels were measured by a few numbers each."""
+        return self._form == "lines"
+
+    @property
+    def by_distances(self) -> bool:
+        """Whether links were chosen by the distance of each pair from independence."""
+        return self._form == "distances"
+
+    @property
+    def _form(self) -> str | None:
         statistics = self.released.statistics if self.released else None
-        return statistics is not None and statistics.form == "lines"
+        return None if statistics is None else statistics.form
 
 
 def described_pairs(
