@@ -125,6 +125,7 @@ OPTIONS = {
         {"whole_table": 0, "hidden_causes": True},
         {"whole_table": 0},
         {"whole_table": 0, "table_noise_ratio": 10_000.0, "candidate_level": 0.9},
+        {"measured": "distances"},
     ],
     "noleaks": [{"centring": "middle"}, {"step_rule": "line search", "gradients": 20}],
     "curate-score": [{"step_rule": "line search", "centring": "middle"}],
