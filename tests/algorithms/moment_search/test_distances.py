@@ -28,6 +28,7 @@ from privcore.algorithms.moment_search.visible import (
 )
 from privcore.counts import InMemoryCounts
 from privcore.data import Column, Dataset
+from privcore.display.sentences import shape_sentence
 from privcore.errors import DataError
 from privcore.graphs.constraints import Constraints
 from privcore.graphs.knowledge import Knowledge
@@ -294,3 +295,20 @@ def test_distances_refer_to_the_noisy_counts_alone():
     assert values.tolist() == [
         np.abs(source.table(pair) - own).sum() for pair, own in expected_counts(counts, 500)
     ]
+
+
+def test_a_result_says_how_it_was_measured():
+    data = linked(2_000, "chain")
+    by_distance, by_level = (
+        discover(data, "moment-search", {"measured": form}, seed=1)
+        for form in ("distances", "levels")
+    )
+    assert by_distance.by_distances
+    assert not by_level.by_distances
+    assert shape_sentence(by_distance)
+    assert not shape_sentence(by_level)
+    assert len(by_distance.guarantee.public) == len(by_level.guarantee.public) + 1
+    shape = PublicShape.of(InMemoryCounts.from_dataset(data))
+    assert len(set(shape.measured_as(MomentSearchParameters(**ASKED)))) == 1
+    with_all = MomentSearchParameters(measured="levels")
+    assert shape.measured_as(with_all) != shape.measured_as(MomentSearchParameters(**ASKED))
