@@ -47,12 +47,12 @@ _TINY = 1e-9
 
 def level_shares(counts: Sequence[Measurement], n: int) -> list[Vector]:
     """Shares of the levels of each column from noisy counts; rare ones are raised to the noise."""
-    shares, raised = [], max(math.sqrt(counts[0].variance), 1.0) / n
-    for own in counts:
-        least = min(raised, 0.5 / len(own.values))
-        left = 1 - least * len(own.values)
-        shares.append(nearest_table(own.values / n - least, left) + least)
-    return shares
+    raised = max(math.sqrt(counts[0].variance), 1.0) / n
+    floors = [min(raised, 0.5 / len(own.values)) for own in counts]
+    return [
+        nearest_table(own.values / n - least, 1 - least * own.values.size) + least
+        for own, least in zip(counts, floors, strict=True)
+    ]
 
 
 def expected_counts(counts: Sequence[Measurement], n: int) -> Iterator[tuple[Columns, Matrix]]:
@@ -69,26 +69,20 @@ class DistanceTests(LinearTests):
     """
 
     def __init__(self, statistics: ReleasedNumbers, shares: Sequence[Vector]) -> None:
-        p, sigma = len(shares), statistics.noise
-        self.n, self.columns = statistics.n, p
-        self._every = self.batch = np.arange(p)
-        self._in_batch = set(range(p))
-        self._tests: dict[tuple[int, int, Columns], Statistic] = {}
-        self._rows: dict[tuple[int, Columns], Statistics] = {}
-        margins = float(statistics.measurements[0].variance)
-        pairs = list(combinations(range(p), 2))
-        made = np.array(
-            [distance_reference(shares[a], shares[b], self.n, margins, sigma) for a, b in pairs]
-        )
-        distances = statistics.measurements[p].values
-        held = np.ones((4, p, p))
-        rows, columns = np.array(pairs).T
-        held[:, rows, columns] = held[:, columns, rows] = np.vstack([distances, made.T])
+        n, p = statistics.n, len(shares)
+        super().__init__(np.eye(p + 1), (1,) * p, np.zeros((p + 1, p + 1)), n)
+        counts, distances = statistics.measurements[0], statistics.measurements[p].values
+        pairs, held = np.array(list(combinations(range(p), 2))), np.ones((4, p, p))
+        made = [
+            distance_reference(shares[a], shares[b], n, counts.variance, statistics.noise)
+            for a, b in pairs
+        ]
+        for rows, columns in (pairs.T, pairs.T[::-1]):
+            held[:, rows, columns] = np.vstack([distances, np.array(made).T])
         self.distances, self.mean, self.deviation, self.slope = held
         # φ of each pair; then the bound from all links, and the one that a pair had to exceed.
         self.size = np.sqrt(np.maximum(self.distances**2 - self.mean**2, 0.0)) / self.slope
-        np.fill_diagonal(self.size, 0.0)
-        self.reached, self.explained = np.eye(p), np.zeros((p, p))
+        self.reached, self.explained = np.eye(p), np.full((p, p), np.nan)
 
     def excess(self, x: Integers | int, y: int, size: Vector | float) -> Vector:
         """The distance beyond that of a dependence of this size, in standard deviations."""
@@ -97,33 +91,32 @@ class DistanceTests(LinearTests):
 
     def links(self, level: float, known: Constraints) -> Pairs:
         """The pairs that get a link at an FDR level; fills `reached` and `explained`."""
-        pairs = [two for two in combinations(range(self.columns), 2) if known.possible[two]]
-        ranked = sorted(
-            (two not in known.required, -float(self.excess(*two, 0.0)), two) for two in pairs
-        )
-        free = [minus for required, minus, _ in ranked if required]
-        passing = [
-            k for k, minus in enumerate(free, 1) if ndtr(minus) <= level * k / known.open_pairs
+        open_pairs = [
+            two
+            for two in combinations(range(self.columns), 2)
+            if known.possible[two] and two not in known.required
         ]
-        most = level * max(passing, default=0) / max(known.open_pairs, 1)
-        taken = []
-        for tested, _, (a, b) in ranked[: len(ranked) - len(free) + max(passing, default=0)]:
-            path = float(self.reached[a, b])
-            if tested and ndtr(-float(self.excess(a, b, path))) > most:
-                continue
-            taken.append((a, b))
-            self.explained[a, b] = self.explained[b, a] = path
-            through = min(float(self.size[a, b]), 1.0) * np.multiply.outer(
-                self.reached[:, a], self.reached[b]
-            )
-            np.fill_diagonal(through, 0.0)
-            self.reached = np.minimum(self.reached + through + through.T, 1.0)
-        linked = np.zeros((self.columns,) * 2, dtype=bool)
+        ranked = sorted((-float(self.excess(*two, 0.0)), two) for two in open_pairs)
+        levels = [level * k / known.open_pairs for k in range(1, 1 + len(ranked))]
+        passing = [q for q, (minus, _) in zip(levels, ranked, strict=True) if ndtr(minus) <= q]
+        most, taken = max(passing, default=0.0), sorted(known.required)
         for two in taken:
-            linked[two] = linked[two[::-1]] = True
-        self.explained = np.where(linked, self.explained, self.reached)
-        np.fill_diagonal(self.explained, 0.0)
+            self._link(two)
+        for minus, two in ranked:
+            if ndtr(minus) > most:
+                break
+            if ndtr(-float(self.excess(*two, self.reached[two]))) <= most:
+                self._link(two)
+                taken.append(two)
+        self.explained = np.where(np.isnan(self.explained), self.reached, self.explained)
         return tuple(sorted(taken))
+
+    def _link(self, two: tuple[int, int]) -> None:
+        a, b = two
+        self.explained[a, b] = self.explained[b, a] = self.reached[a, b]
+        ends = np.multiply.outer(self.reached[:, a], self.reached[b])
+        through = min(float(self.size[a, b]), 1.0) * ends * (1 - np.eye(self.columns))
+        self.reached = np.minimum(self.reached + through + through.T, 1.0)
 
     def implied(self, xs: Integers, y: int, conditioning_set: Columns) -> Vector:
         """The size of each pair that links explain by paths through the conditioning set."""
@@ -163,7 +156,6 @@ class DistanceEvidence(ReleaseEvidence):
             a, b = table.columns
             self._tables[a, b] = _standardised(table, n, shares)
             self._tables[b, a] = self._tables[a, b].T
-        self._colliders: dict[tuple[int, int, int], float] = {}
 
     def score(self, column: int, parents: frozenset[int]) -> float:
         own = sorted(parents)
@@ -175,26 +167,19 @@ class DistanceEvidence(ReleaseEvidence):
         """Twice the log likelihood ratio that x and z are independent, not dependent through y."""
         if (x, z) in self._linked or not {(x, y), (y, z)} <= self._tables.keys():
             return 0.0
-        if (x, z, y) not in self._colliders:
-            chained = float(np.linalg.norm(self._tables[x, y] @ self._tables[y, z]))
-            through, alone = (float(self.linear.excess(x, z, size)) for size in (chained, 0.0))
-            self._colliders[x, z, y] = through**2 - alone**2
-        return self._colliders[x, z, y]
+        chained = float(np.linalg.norm(self._tables[x, y] @ self._tables[y, z]))
+        through, alone = (float(self.linear.excess(x, z, size)) for size in (chained, 0.0))
+        return through**2 - alone**2
 
     def row(self, column: int, parents: Columns) -> Statistics:
         """Tests with weights as `bayes_factors` reads them: parts of φ in units of sampling."""
-        tests = self.linear.tests_of(column, parents).copy()
-        for c in parents:
-            rest = tuple(d for d in parents if d != c)
-            tests.put(c, self.linear.test(c, column, rest))
+        every, linear = np.arange(len(self._levels)), self.linear
+        excess = linear.excess(every, column, linear.implied(every, column, parents))
+        parts = (np.array(self._levels) - 1.0) * (self._levels[column] - 1)
+        weight = linear.slope[column] ** 2 * np.maximum(parts, 1.0) / linear.deviation[column] ** 2
+        weight *= (every != column) / linear.n
         # A smaller distance than expected speaks against an edge.
-        every = np.arange(len(self._levels))
-        excess = self.linear.excess(every, column, self.linear.implied(every, column, parents))
-        tests.value[...] -= np.minimum(excess, 0.0) ** 2 * (tests.second > 0)
-        parts = [(r - 1) * (self._levels[column] - 1) for r in self._levels]
-        slope, deviation = self.linear.slope[column], self.linear.deviation[column]
-        weight = slope**2 * np.maximum(parts, 1) / (self.linear.n * deviation**2)
-        return tests._replace(first=tests.first * weight, second=tests.second * weight**2)
+        return Statistics(excess * np.abs(excess), weight, weight**2, np.ones(every.size))
 
     def information(self, x: int, y: int, statistic: Statistic) -> float:
         """Noncentrality for V = 1, in the straight part of the curve."""
@@ -211,11 +196,9 @@ class DistanceEvidence(ReleaseEvidence):
     def smallest(self, x: int, y: int, conditioning_set: Columns, level: float) -> float | None:
         """As for any evidence; a dependence adds to what the links explain of the pair."""
         tests = self.linear
-        reference = Reference(
-            float(tests.mean[x, y]), float(tests.deviation[x, y]), float(tests.slope[x, y])
-        )
+        known = (float(held[x, y]) for held in (tests.mean, tests.deviation, tests.slope))
         (size,) = tests.implied(np.array([x]), y, conditioning_set).tolist()
-        return reference.smallest(level, self._parts(x, y), size)
+        return Reference(*known).smallest(level, self._parts(x, y), size)
 
 
 def _standardised(table: Measurement, n: int, shares: Sequence[Vector]) -> Matrix:
