@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import binom
 
 from privcore.algorithms import discover
 from privcore.algorithms.engine import planned_events, search_again
@@ -14,6 +15,7 @@ from privcore.algorithms.moment_search.distances import DistanceEvidence, expect
 from privcore.algorithms.moment_search.moments import Measurement
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.plan import Distances, plan_distances
+from privcore.algorithms.moment_search.posterior import bayes_factors
 from privcore.algorithms.moment_search.released import (
     read_released,
     released_as_dict,
@@ -312,3 +314,34 @@ def test_a_result_says_how_it_was_measured():
     assert len(set(shape.measured_as(MomentSearchParameters(**ASKED)))) == 1
     with_all = MomentSearchParameters(measured="levels")
     assert shape.measured_as(with_all) != shape.measured_as(MomentSearchParameters(**ASKED))
+
+
+def test_a_larger_distance_makes_an_edge_more_probable():
+    made, _ = evidence(linked(600, "none"), sigma=100.0)
+    tests, factors = made.linear, []
+    for distance in np.linspace(0.0, 6.0, 13) * tests.deviation[0, 1] + tests.mean[0, 1]:
+        tests.distances[0, 1] = distance
+        factors.append(float(bayes_factors(made.row(1, ()), tests.n)[0]))
+    assert np.all(np.diff(factors) > 0)
+    assert factors[0] < 0 < factors[-1]
+
+
+def test_probabilities_are_high_for_links_and_low_for_independent_pairs():
+    stated = {kind: [] for kind in ("chain", "none")}
+    for kind, held in stated.items():
+        for seed in range(5):
+            found = discover(linked(3_000, kind, seed), "moment-search", ASKED, seed=seed)
+            held += [found.findings[pair].probability for pair in ((0, 1), (1, 2))]
+    assert min(stated["chain"]) > 0.9
+    assert np.mean(stated["none"]) < 0.25
+
+
+def test_independent_columns_rarely_have_a_link():
+    """Among the runs, at most the FDR level, here 0.2, have one."""
+    linked_runs = 0
+    for seed in range(60):
+        drawn = np.random.default_rng(seed)
+        data = dataset([drawn.integers(0, 4, 800) for _ in range(6)], (4,) * 6)
+        linked_runs += bool(evidence(data, seed, 20.0, level=0.2)[0].links)
+    assert binom.sf(linked_runs - 1, 60, 0.2) > 1e-3
+    assert linked_runs > 0
