@@ -19,6 +19,8 @@ import numpy as np
 from privcore.algorithms.moment_search.distances import DistanceEvidence
 from privcore.algorithms.moment_search.edges import (
     adjacent,
+    allowed_tests,
+    completed,
     edge_p_values,
     kept_edges,
     neighbours_in,
@@ -163,10 +165,20 @@ def _searched_rows(
     search = OrderSearch(lambda c, those: evidence.gains(c, those) + log_prior[c], candidates)
     dag = search.best(range(len(candidates)), lambda moves: between(run, moves))
     dag = kept_edges(evidence, known.repaired(dag), level, known)
+    neighbours = dict(enumerate(candidates))
+    # A significant dependence may need two new edges at once to raise the score.
+    dag = completed(
+        dag,
+        neighbours,
+        allowed_tests(run, evidence.unexplained, known.allowed),
+        level=level,
+        max_parents=len(dag),
+    )
+    dag = kept_edges(evidence, known.repaired(dag), level, known)
     for (cause, effect), p_value in edge_p_values(evidence, dag).items():
         others = tuple(sorted(dag[effect] - {cause}))
         recorder.add(Step.noiseless(cause, effect, others, p_value, level, False))
-    return found_by_tests(run, dag, evidence, dict(enumerate(candidates)), statistics)
+    return found_by_tests(run, dag, evidence, neighbours, statistics)
 
 
 def _candidates(run: Run[MomentSearchParameters], evidence: LineEvidence) -> list[set[int]]:

@@ -179,7 +179,8 @@ class DistanceEvidence(ReleaseEvidence):
         weight = linear.slope[column] ** 2 * np.maximum(parts, 1.0) / linear.deviation[column] ** 2
         weight *= (every != column) / linear.n
         # A smaller distance than expected speaks against an edge.
-        return Statistics(excess * np.abs(excess), weight, weight**2, np.ones(every.size))
+        value = weight * excess * np.abs(excess)
+        return Statistics(value, weight, weight**2, np.ones(every.size))
 
     def information(self, x: int, y: int, statistic: Statistic) -> float:
         """Noncentrality for V = 1, in the straight part of the curve."""

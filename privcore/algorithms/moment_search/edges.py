@@ -178,7 +178,7 @@ def sparsest_dag(
             dag = completed(
                 dag,
                 candidates,
-                _allowed(run, evidence.surely_unexplained, run.known.allowed),
+                allowed_tests(run, evidence.surely_unexplained, run.known.allowed),
                 level=parameters.false_edges,
                 max_parents=most_parents(run),
                 suspects=evidence.suspects,
@@ -202,7 +202,7 @@ def _explaining(
 ) -> Parents:
     """The best DAG at this cost per edge; adds unexplained pairs to `neighbours`."""
     score = _costly(run, evidence, cost)
-    test = _allowed(run, evidence.unexplained, run.known.possible)
+    test = allowed_tests(run, evidence.unexplained, run.known.possible)
     for _ in range(_SEARCHES):
         dag = searched_among(run, score, neighbours)
         missing = unexplained(dag, neighbours, test, evidence.suspects)
@@ -239,7 +239,7 @@ def _let_in(neighbours: Neighbours, pairs: Iterable[tuple[int, int]]) -> None:
         neighbours[y].add(x)
 
 
-def _allowed(run: Run[MomentSearchParameters], test: Test, allowed: NDArray[np.bool_]) -> Test:
+def allowed_tests(run: Run[MomentSearchParameters], test: Test, allowed: NDArray[np.bool_]) -> Test:
     """The test for allowed pairs, None for others; the run can be cancelled before each test."""
 
     def tested(x: int, y: int, conditioning_set: Columns) -> Statistic | None:

@@ -20,6 +20,7 @@ from itertools import combinations, pairwise
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import gammaincc, gammainccinv
 
 from privcore import kernels
 from privcore.algorithms.moment_search.log_linear import LogLinear
@@ -232,9 +233,10 @@ class ReleaseEvidence(ABC):
 class LineEvidence(ReleaseEvidence):
     """Evidence from noisy second moments of columns that are coded by a few numbers each.
 
-    penalty: amount subtracted from a score for each pair of a coordinate of a parent and a
-    coordinate of the column. means, covariance: of the coordinates. squares: variance of the noise
-    on squares, divided by that on products.
+    penalty: amount subtracted from a score for a parent, if the test of the parent and the column
+    has one degree of freedom; with more degrees of freedom, a test that chance passes as rarely.
+    means, covariance: of the coordinates. squares: variance of the noise on squares, divided by
+    that on products.
     """
 
     def __init__(self, statistics: ReleasedNumbers, penalty: float) -> None:
@@ -258,6 +260,7 @@ class LineEvidence(ReleaseEvidence):
         noise[0, 0] = 0.0
         linear = LinearTests(moments, statistics.coordinates, noise, statistics.n)
         super().__init__(linear, penalty)
+        self._level = float(gammaincc(0.5, penalty / 2))
         self._gains: dict[tuple[int, Columns], Vector] = {}
         self._scores: dict[tuple[int, Columns], float] = {}
 
@@ -277,7 +280,8 @@ class LineEvidence(ReleaseEvidence):
         value, first, second = (np.where(informative, f, 1.0) for f in tests[:3])
         scale = second / first
         shared = np.minimum(value / (scale * scale * n), _MOST)
-        gains = -n * np.log1p(-shared) - self.penalty * first / (scale * scale)
+        needed = 2 * gammainccinv(first / scale / 2, self._level)
+        gains = -n * np.log1p(-shared) - needed / scale
         return np.where(informative, np.round(gains, DIGITS), -np.inf)
 
     def score(self, column: int, parents: frozenset[int]) -> float:
@@ -290,6 +294,10 @@ class LineEvidence(ReleaseEvidence):
             gain = max(float(self.gains(column, known)[last]), -_HUGE)
             self._scores[key] = self.score(column, known) + gain
         return self._scores[key]
+
+    def power(self, x: int, y: int, conditioning_set: Columns) -> Power | None:
+        power = super().power(x, y, conditioning_set)
+        return power and power._replace(threshold=chi_squared_quantile(power.dof, self._level))
 
     def information(self, x: int, y: int, statistic: Statistic) -> float:
         """Noncentrality of a test for a correlation of r = 1.

@@ -60,8 +60,8 @@ _DOUBT = 0.5
 _WIDER = 5.0
 # A model counts as right up to a deviation seen in one of this many rows.
 _RIGHT = 4000.0
-# Variance of an edge's size, as the mean of φ² over the parts of a test.
-_SIZE = 0.01
+# Mean of φ² of an edge, which is assumed to be spread evenly over the parts of a test.
+_SIZE = 0.1
 # Prior expectation of edges per column.
 _EDGES = 1.6
 # Weight of the result of the search, as a share of all draws.
@@ -369,19 +369,20 @@ def _considered_candidates(
 def bayes_factors(tests: Statistics, n: int) -> Vector:
     """Twice the log Bayes factor for an edge, for each test; n: number of rows.
 
-    Each part z of a test is normal. Its variance is v = 1 + noise + n/`_RIGHT` without an edge, and
-    v + n `_SIZE` with an edge. Twice the log likelihood ratio is therefore
-    z²/v · ρ/(1 + ρ) − log(1 + ρ), where ρ = n `_SIZE`/v. A test without information gives 0.
+    Each of the k parts z of a test is normal. Its variance is v = 1 + noise + n/`_RIGHT` without an
+    edge, and v + n `_SIZE`/k with an edge. Twice the log likelihood ratio is therefore the sum over
+    the parts of z²/v · ρ/(1 + ρ) − log(1 + ρ), where ρ = n `_SIZE`/(k v). A test without
+    information gives 0.
 
     >>> tests = Statistics(*np.array([[0.0, 30.0], [1.0, 1.0], [1.0, 1.0], [1.0, 1.0]]))
     >>> [round(float(factor), 1) for factor in bayes_factors(tests, 1000)]
-    [-2.2, 19.1]
+    [-4.4, 19.3]
     """
     informative = (tests.second > 0) & tests.informative
     first, second = (np.where(informative, field, 1.0) for field in (tests.first, tests.second))
     variance = first / second + n / _RIGHT
-    ratio = n * _SIZE / variance
-    value = tests.value * (first / second) / variance
+    ratio = n * _SIZE * second / (first * first) / variance
+    value = tests.value * (first / second) ** 2 / variance
     factors = value * ratio / (1 + ratio) - first * first / second * np.log1p(ratio)
     return np.asarray(np.where(informative, factors, 0.0))
 

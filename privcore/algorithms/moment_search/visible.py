@@ -16,14 +16,15 @@ numeric columns; given other columns, V refers to the residuals.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, combinations_with_replacement
 from statistics import median_low
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import chdtrc, chndtrinc, gammainc, gammaln, ndtri
+from scipy.special import chdtrc, chndtrinc, gammainc, gammaincc, gammaln, ndtri
 
 from privcore.algorithms.moment_search.parameters import LINE_PENALTY, MomentSearchParameters
 from privcore.algorithms.moment_search.plan import (
@@ -46,10 +47,8 @@ from privcore.independence.linear_scores import coordinates
 from privcore.privacy.mechanisms.gaussian import planned_mu
 
 POWER = 0.9
-# Levels are counted if they show a Cramér's V of this size; in order and few rows, of that.
-_SEEN, _SEEN_IN_ORDER = 0.3, 0.08
-_FEW_ROWS = 20_000
-
+# Assumed share of the links of ordered columns that no trend shows, and smallest size of a link.
+_BENDS, _LEAST_LINK = 0.1, 0.1
 # Smallest variance of a distance.
 _TINY = 1e-9
 
@@ -147,10 +146,12 @@ def _weighed(n: int, pair: Levels, strata: int, weight: float, threshold: float)
     return smallest_visible(dof, threshold, n * (min(pair) - 1) * weight)
 
 
-def _in_rows(plan: RowMoments, level: float) -> float | None:
+def _in_rows(plan: RowMoments, level: float, parts: int = 1) -> float | None:
     """The smallest correlation detected between two of p independent columns.
 
-    Each column is coded by one number, which is assumed to be standard normal. Rows with a norm
+    parts: number of products of the coordinates of both columns, over which a dependence is spread;
+    its size is then the root of the sum of the squared correlations. Each coordinate is assumed to
+    be standard normal. Rows with a norm
     above R = radius · √p are scaled down to norm R.
 
     Let g = min(1, R²/|x|²), where |x|² has a χ² distribution with p degrees of freedom, and let a
@@ -167,10 +168,11 @@ def _in_rows(plan: RowMoments, level: float) -> float | None:
     slope = (fourth + most * p * (1 - below[1])) / (p * (p + 2)) / variance
     sampling = (fourth + most * most * (1 - below[0])) / (p * (p + 2)) / variance**2
     noise = n * (plan.correlation_noise / variance) ** 2
-    threshold = max(chi_squared_quantile(1, level), LINE_PENALTY * math.log(n))
+    level = min(level, float(gammaincc(0.5, LINE_PENALTY * math.log(n) / 2)))
+    threshold = chi_squared_quantile(parts, level)
     # The test assumes a sampling variance of 1.
     spread = sampling + noise
-    return smallest_visible(1, threshold * (1 + noise) / spread, n * slope**2 / spread)
+    return smallest_visible(parts, threshold * (1 + noise) / spread, n * slope**2 / spread)
 
 
 def table_information(n: float, levels: Levels, statistic: Statistic) -> float:
@@ -276,27 +278,69 @@ def plan_levels(
 ) -> Plan:
     """The plan for columns with levels; levels, ordered: see `CountSource`.
 
-    If there are few combinations of levels, all combinations are counted; otherwise pairs of
-    columns and larger tables are counted. If such counts would detect only large dependences, each
-    column is coded by a few numbers instead.
+    Every level is counted (all combinations of levels if there are few, otherwise pairs of columns
+    and larger tables), or each column is coded by a few numbers, or each pair of columns by one
+    distance. The default is the form that detects most links; see `links_seen`.
     """
-    whole = plan_whole(n, levels, parameters.epsilon, cells=parameters.whole_table)
-    if whole and parameters.measured == "levels":
-        return whole
     mu = planned_mu(parameters.epsilon, parameters.delta)
-    if parameters.measured == "distances":
-        return plan_distances(n, levels, mu)
-    counted = whole or plan_moments(n, levels, mu, parameters)
-    if parameters.measured == "levels":
-        return counted
-    if parameters.measured is None:
-        # At the default significance levels, so that the form does not depend on them.
-        seen = visible(counted, MomentSearchParameters(), math.comb(len(levels), 2)).alone
-        many = [bool(o) for o, r in zip(ordered, levels, strict=False) if r > YES_NO]
-        in_order = 0 < len(many) <= 2 * sum(many) and n <= _FEW_ROWS
-        if seen is not None and seen <= (_SEEN_IN_ORDER if in_order else _SEEN):
-            return counted
-    return plan_lines(n, levels, ordered, mu, parameters)
+    whole = plan_whole(n, levels, parameters.epsilon, cells=parameters.whole_table)
+    forms = {
+        "lines": plan_lines(n, levels, ordered, mu, parameters),
+        "distances": plan_distances(n, levels, mu),
+        "levels": whole or plan_moments(n, levels, mu, parameters),
+    }
+    if parameters.measured is not None or len(levels) < 2:
+        return forms[parameters.measured or "levels"]
+    seen = {name: links_seen(plan, ordered) for name, plan in forms.items()}
+    # If several forms detect all links, the last one shows most about each link.
+    best = max(seen.values())
+    return [plan for name, plan in forms.items() if seen[name] == best][-1 if best else 0]
+
+
+def links_seen(plan: Plan, ordered: Sequence[int]) -> float:
+    """The expected share of links that a plan detects.
+
+    Every pair of columns is equally likely to be linked. A link between ordered columns is a trend
+    or, with probability `_BENDS`, a bend. Other links are spread evenly over all contrasts of the
+    levels of columns without order. A size is Cramér's V or, if a column is ordered, the
+    correlation; all sizes from `_LEAST_LINK` to 1 are equally likely on a log scale. Significance
+    levels are the defaults. ordered: number of ordered levels of each column, 0 for none.
+    """
+    kinds = Counter(zip(plan.levels, map(bool, ordered or plan.levels), strict=True))
+    pairs, seen = math.comb(len(plan.levels), 2), 0.0
+    for one, other in combinations_with_replacement(sorted(kinds), 2):
+        many = kinds[one] * (kinds[other] if one != other else (kinds[one] - 1) / 2)
+        if many:
+            least = _least_link(plan, one, other, pairs)
+            bends = _BENDS if plan.rows is not None and (one[1] or other[1]) else 0.0
+            share = math.log(max(least, _LEAST_LINK)) / math.log(_LEAST_LINK)
+            seen += many * (1 - bends) * max(share, 0.0)
+    return seen / pairs
+
+
+def _least_link(plan: Plan, one: tuple[int, bool], other: tuple[int, bool], pairs: int) -> float:
+    """The smallest link between two columns that a plan detects; see `links_seen`.
+
+    one, other: number of levels of each column, and whether the levels are ordered.
+    """
+    usual, pair = MomentSearchParameters(), (min(one[0], other[0]), max(one[0], other[0]))
+    level, contrasts = usual.false_edges / pairs, [max(r - 1, 1) for r, _ in (one, other)]
+    # The square of a link's size, times this, is φ².
+    parts: float = 1 if one[1] or other[1] else min(contrasts)
+    if plan.rows is not None:
+        made = [coordinates(r, r if in_order else 0) for r, in_order in (one, other)]
+        least = _in_rows(plan.rows, level, math.prod(made))
+        for (_, in_order), groups, every in zip((one, other), made, contrasts, strict=True):
+            parts *= 1 if in_order else groups / every
+    else:
+        if plan.distances is not None:
+            least = seen_by_distance(plan.n, pair, plan, level)
+        elif plan.whole is not None:
+            least = _in_whole(plan.whole, pair, 0, usual.false_edges)
+        else:
+            least = _in_tables(plan, pair, 0, usual, pairs)
+        parts /= min(contrasts)
+    return math.inf if least is None else least / math.sqrt(parts)
 
 
 @dataclass(frozen=True)

@@ -192,7 +192,8 @@ def test_both_releases_together_are_the_total(p, n, epsilon, delta):
 
 
 def form_of(plan):
-    (form,) = (name for name in ("whole", "pairs", "rows") if getattr(plan, name) is not None)
+    forms = ("whole", "pairs", "rows", "distances")
+    (form,) = (name for name in forms if getattr(plan, name) is not None)
     return form
 
 
@@ -203,12 +204,15 @@ def test_the_form_follows_from_public_facts():
         return form_of(plan_levels(n, (r,) * p, (r if ordered else 0,) * p, parameters))
 
     assert form(1_000, 5, 12, True) == "rows"
-    assert form(1_000, 5, 12, False) == "rows"
+    assert form(300, 5, 12, False) == "rows"
+    assert form(1_000, 5, 12, False) == "distances"
     assert form(200_000, 5, 12, True) == "pairs"
-    assert form(10_000, 5, 12, False) == "pairs"
-    assert form(10_000, 5, 12, True) == "rows"
+    assert form(200_000, 5, 12, False) == "pairs"
+    assert form(5_000, 5, 12, True) == "rows"
+    assert form(10_000, 5, 12, True) == "distances"
     assert form(10_000, 2, 6, True) == "whole"
-    for measured, plan in (("levels", "pairs"), ("lines", "rows")):
+    named = {"levels": "pairs", "lines": "rows", "distances": "distances"}
+    for measured, plan in named.items():
         asked = MomentSearchParameters.checked({"measured": measured}, "moment-search")
         assert form_of(plan_levels(1_000, (5,) * 12, (5,) * 12, asked)) == plan
 

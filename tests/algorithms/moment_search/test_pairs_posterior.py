@@ -221,7 +221,8 @@ def test_columns_with_many_causes_or_effects_are_drawn_in_little_room(start):
 def test_a_bayes_factor_is_that_of_two_normal_laws():
     n, z, noise = 10_000, 3.0, 0.7
     weight = 1 / (1 + noise)
-    tests = Statistics(*np.array([[weight * z * z], [weight], [weight * weight], [1.0]]))
+    # The value holds the squares of standardised parts, each with its weight.
+    tests = Statistics(*np.array([[weight * z * z * weight], [weight], [weight**2], [1.0]]))
     variance = 1 + noise + n / posteriors._RIGHT
     with_edge = norm.logpdf(z, scale=np.sqrt(variance + n * posteriors._SIZE))
     without = norm.logpdf(z, scale=np.sqrt(variance))
