@@ -49,6 +49,8 @@ from privcore.privacy.mechanisms.gaussian import planned_mu
 POWER = 0.9
 # Assumed share of the links of ordered columns that no trend shows, and smallest size of a link.
 _BENDS, _LEAST_LINK = 0.1, 0.1
+# Share of the links from which every level is counted.
+_ENOUGH = 0.75
 # Smallest variance of a distance.
 _TINY = 1e-9
 
@@ -280,7 +282,9 @@ def plan_levels(
 
     Every level is counted (all combinations of levels if there are few, otherwise pairs of columns
     and larger tables), or each column is coded by a few numbers, or each pair of columns by one
-    distance. The default is the form that detects most links; see `links_seen`.
+    distance. Only counts show all of a dependence, and what the other forms do not show leads to
+    false links if there is little noise. So by default, levels are counted if these counts detect
+    most links; otherwise the form is used that detects most links. See `links_seen`.
     """
     mu = planned_mu(parameters.epsilon, parameters.delta)
     whole = plan_whole(n, levels, parameters.epsilon, cells=parameters.whole_table)
@@ -292,9 +296,8 @@ def plan_levels(
     if parameters.measured is not None or len(levels) < 2:
         return forms[parameters.measured or "levels"]
     seen = {name: links_seen(plan, ordered) for name, plan in forms.items()}
-    # If several forms detect all links, the last one shows most about each link.
-    best = max(seen.values())
-    return [plan for name, plan in forms.items() if seen[name] == best][-1 if best else 0]
+    counted = seen["levels"] >= _ENOUGH
+    return forms["levels" if counted else max(seen, key=seen.__getitem__)]
 
 
 def links_seen(plan: Plan, ordered: Sequence[int]) -> float:
