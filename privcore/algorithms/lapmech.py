@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import combinations
 from math import nan, prod
 from typing import Any
 
@@ -12,13 +13,15 @@ import numpy as np
 from privcore.algorithms.pc import Threshold
 from privcore.algorithms.search import common, parameters
 from privcore.algorithms.search.model import Algorithm, Outcome, Run
-from privcore.algorithms.search.result import Spent, Step
+from privcore.algorithms.search.result import Edge, Spent, Step
 from privcore.algorithms.search.v_structures import with_v_structures
-from privcore.counts import available_cases, own_level_of
+from privcore.counts import CountSource, available_cases, own_level_of
 from privcore.counts.tables import NoisyTable
 from privcore.errors import DataError
+from privcore.independence.repeats import repeated_tables
 from privcore.parameter import Parameter
 from privcore.privacy.accounting.composition import Event
+from privcore.privacy.mechanisms.no_noise import width_of
 from privcore.rounding import up
 
 _SOURCE = "Xu, Yuan & Wu 2017, Section IV-D"
@@ -75,6 +78,8 @@ def _run(run: Run[LapMechParameters]) -> Outcome:
     recorder.add(Step(0, -1, -1, (), "release", nan, scale, nan, nan, False, parameters.epsilon, 1))
     released = NoisyTable(counts.names, noisy.reshape(exact.shape), counts.n, counts.caveats)
     source = available_cases(released, gaps)
+    deviation = width_of(run.noise, scale)
+    run = replace(run, repeated=_repeated(source, 2 * deviation**2))
     decision = Threshold(source, parameters.score, parameters.threshold, recorder)
     # By post-processing, tests of the released table cost nothing.
     oriented = with_v_structures(run, common.search(run, decision), decision)
@@ -88,6 +93,17 @@ def _run(run: Run[LapMechParameters]) -> Outcome:
         )
     spent = Spent("epsilon", parameters.epsilon, parameters.epsilon, 1, 1, "releases")
     return common.outcome(oriented, recorder, guarantee, spent, unit=decision.unit)
+
+
+def _repeated(source: CountSource, variance: float) -> tuple[Edge, ...]:
+    """The pairs of columns that repeat each other in noisy counts; variance: noise of a cell."""
+    cells = prod(source.levels)
+
+    def of_pair(pair: Edge) -> float:
+        return variance * cells / prod(source.levels[c] for c in pair)
+
+    pairs = combinations(range(len(source.levels)), 2)
+    return tuple(repeated_tables(source.table, pairs, of_pair))
 
 
 def _reference(values: Mapping[str, Any]) -> dict[str, Any]:

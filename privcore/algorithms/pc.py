@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
-from math import log
+from math import inf, log
 
 from privcore.algorithms.search import common, parameters
 from privcore.algorithms.search.model import Algorithm, Outcome, Run
@@ -15,6 +15,7 @@ from privcore.algorithms.search.v_structures import Answered, FreeDecision, with
 from privcore.arrays import Columns
 from privcore.counts import CountSource, MomentSource, has_numbers, require_levels
 from privcore.independence import Score, get_score, z_threshold
+from privcore.independence.repeats import repeated
 from privcore.independence.table_scores import Scanned, scan
 from privcore.privacy.accounting import Guarantee
 
@@ -53,18 +54,35 @@ class Threshold(FreeDecision):
         return verdict
 
     def answer(self, x: int, y: int, conditioning_set: Columns) -> Answered:
-        *_, verdict = self._tested(x, y, conditioning_set)
+        value, threshold, verdict = self._tested(x, y, conditioning_set)
+        if not verdict and self._separates(value, threshold):
+            # A set that determines an end of the pair says nothing about the pair.
+            return Answered(False, -inf)
         return Answered(verdict, self._score.log_p(self._source, x, y, conditioning_set))
 
+    def _separates(self, value: float, threshold: float) -> bool:
+        return value <= threshold if self._score.scale == "z" else value >= threshold
+
     def _tested(self, x: int, y: int, conditioning_set: Columns) -> tuple[float, float, bool]:
-        """The value, the threshold, and whether the pair counts as independent."""
+        """The value, the threshold, and whether the pair counts as independent.
+
+        A set that nearly determines one of the two columns separates no pair; only a set that
+        would otherwise separate the pair is looked at for this.
+        """
+        value, threshold = self._value(x, y, conditioning_set)
+        verdict = self._separates(value, threshold)
+        if verdict and conditioning_set:
+            verdict = not self._score.determined(self._source, x, y, conditioning_set)
+        return value, threshold, verdict
+
+    def _value(self, x: int, y: int, conditioning_set: Columns) -> tuple[float, float]:
+        """The value of the test and its threshold."""
         if self._score.scale == "z":
             # |Z| against its quantile, not p against the level: the same test, but as the
             # private algorithms make it, so that they agree to the last bit without noise.
             value = abs(self._score.value(self._source, x, y, conditioning_set))
-            return value, self._bound, value <= self._bound
-        value = self._score.evaluate(self._source, x, y, conditioning_set).p_value
-        return value, self._level, value >= self._level
+            return value, self._bound
+        return self._score.evaluate(self._source, x, y, conditioning_set).p_value, self._level
 
     def whole_order(
         self, order: int, pairs: list[Edge], adjacent: list[set[int]]
@@ -80,7 +98,8 @@ class Threshold(FreeDecision):
     def answers(
         self, first: int, last: int, pairs: list[Edge], adjacent: list[set[int]]
     ) -> Iterator[list[Answered] | None] | None:
-        scanned = scan(self._source, self._score.name, None, first, last, pairs, adjacent)
+        name = self._score.name
+        scanned = scan(self._source, name, self._level, first, last, pairs, adjacent, every=True)
         if scanned is None:
             return None
         level = log(self._level)
@@ -121,7 +140,9 @@ def score_of(source: MomentSource, name: str | None) -> Score:
 
 def _run(run: Run[PCParameters]) -> Outcome:
     recorder = common.Recorder(run.keep_trace)
-    parameters = run.parameters
+    parameters, score = run.parameters, score_of(run.source, run.parameters.score)
+    pairs = repeated(run.source, score.name, run.parameters.threshold)
+    run = replace(run, repeated=tuple(pairs))
     decision = Threshold(run.source, parameters.score, parameters.threshold, recorder)
     oriented = with_v_structures(run, common.search(run, decision), decision)
     return common.outcome(

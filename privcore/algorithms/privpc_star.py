@@ -25,6 +25,8 @@ from privcore.algorithms.search.v_structures import Answered, FreeDecision, with
 from privcore.arrays import Columns, Matrix, Vector
 from privcore.independence import z_threshold
 from privcore.independence.linear_scores import covariance, fisher_z, partial_correlation
+from privcore.independence.repeats import CLEAR, repeated_numbers
+from privcore.independence.score import LEAST_RESIDUAL
 from privcore.parameter import Parameter
 from privcore.privacy.accounting.composition import Event
 from privcore.privacy.mechanisms.gaussian import planned_mu, planned_sigma
@@ -245,20 +247,32 @@ class NoisyFisher(FreeDecision):
         self._regressions: dict[tuple[int, ...], Vector] = {}
 
     def independent(self, x: int, y: int, conditioning_set: Columns) -> bool:
-        value, threshold = self._tested(x, y, conditioning_set)
-        verdict = value <= threshold
+        value, threshold, verdict = self._tested(x, y, conditioning_set)
         self._recorder.add(Step.noiseless(x, y, conditioning_set, value, threshold, verdict))
         return verdict
 
     def answer(self, x: int, y: int, conditioning_set: Columns) -> Answered:
-        value, threshold = self._tested(x, y, conditioning_set)
+        value, threshold, verdict = self._tested(x, y, conditioning_set)
+        if value <= threshold and not verdict:
+            # A set that determines an end of the pair says nothing about the pair.
+            return Answered(False, -math.inf)
         # The threshold is the quantile times the standard deviation of the value under
         # independence.
         deviation = threshold / self._quantile
-        return Answered(value <= threshold, float(log_ndtr(-value / deviation)))
+        return Answered(verdict, float(log_ndtr(-value / deviation)))
 
-    def _tested(self, x: int, y: int, conditioning_set: Columns) -> tuple[float, float]:
-        """|Z| of the test and the threshold for it."""
+    def _determined(self, column: int, others: Columns) -> bool:
+        """Whether others clearly leave too little of a column's variance for a test."""
+        sigma, weights = self._released.sigma, np.ones(1 + len(others))
+        weights[1:] = _regressed(sigma, column, others, self._regressions)
+        nodes = np.array([column, *others])
+        left = weights @ sigma[nodes[:, None], nodes] @ weights
+        # The noise on the matrix has at most this effect on the residual variance.
+        noise = math.sqrt(2) * self._released.deviation * (weights @ weights)
+        return bool(max(left, CLEAR * noise) < LEAST_RESIDUAL * sigma[column, column])
+
+    def _tested(self, x: int, y: int, conditioning_set: Columns) -> tuple[float, float, bool]:
+        """|Z| of the test, the threshold for it, and whether the set separates the pair."""
         sigma = self._released.sigma
         r, order = partial_correlation(sigma, x, y, conditioning_set), len(conditioning_set)
         value = abs(fisher_z(r, self._n, order))
@@ -267,7 +281,10 @@ class NoisyFisher(FreeDecision):
             deviation = self._released.deviation
             extra = noise_variance(sigma, deviation, x, y, conditioning_set, self._regressions)
             threshold *= math.sqrt(1 + max(self._n - order - 3, 0) * extra)
-        return value, threshold
+        verdict = value <= threshold
+        if verdict and conditioning_set:
+            verdict = not any(self._determined(end, conditioning_set) for end in (x, y))
+        return value, threshold, verdict
 
 
 _FLAW = (
@@ -282,6 +299,10 @@ def _run(run: Run[PrivPCStarParameters]) -> Outcome:
     released = release(run)
     scale = released.scale
     recorder.add(Step(0, -1, -1, (), "release", nan, scale, nan, nan, False, parameters.epsilon, 1))
+    ends = np.arange(len(run.source.names) + 1)
+    noise = np.full((len(ends) - 1,) * 2, released.deviation**2)
+    pairs = repeated_numbers(released.sigma, ends, noise, run.source.n)
+    run = replace(run, repeated=tuple(pairs))
     decision = NoisyFisher(run, released, recorder)
     # By post-processing, tests of the released matrix cost nothing.
     oriented = with_v_structures(run, common.search(run, decision), decision)

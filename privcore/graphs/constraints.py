@@ -8,8 +8,8 @@ Background knowledge on the columns of a graph: allowed arrows and required edge
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
 
@@ -231,6 +231,7 @@ class Constraints:
     allowed: whether the arrow i → j is allowed, shape (p, p), False on the diagonal.
     required: pairs (i, j), i < j, that must have an edge.  At least one arrow of each required pair
     is allowed.  The arrows of required pairs with only one allowed arrow form no cycle.
+    repeats: the column that stands for each column that repeats it (`repeating`).
 
     Example: the last of three columns is known to come after the others.
 
@@ -242,11 +243,46 @@ class Constraints:
 
     allowed: NDArray[np.bool_]
     required: frozenset[Edge] = frozenset()
+    repeats: Mapping[int, int] = field(default_factory=dict)
 
     @classmethod
     def none(cls, columns: int) -> Constraints:
         """Constraints that allow every edge and require none."""
         return cls(~np.eye(columns, dtype=bool))
+
+    def repeating(self, pairs: Iterable[Edge]) -> Constraints:
+        """The constraints if the columns of each pair repeat each other.
+
+        One column of each group stands for all: the first that the constraints name, or else the
+        first. The others hang on it, as effects if these are allowed, without further edges. A
+        column that must have an edge with a column outside its group stays a column of its own.
+        """
+        p, alike, pairs = len(self.allowed), np.eye(len(self.allowed), dtype=bool), tuple(pairs)
+        if not pairs:
+            return self
+        for i, j in pairs:
+            alike[i, j] = alike[j, i] = True
+        free = self.allowed | np.eye(p, dtype=bool)
+        ends = [{j for pair in self.required if i in pair for j in pair} for i in range(p)]
+        own = {i for i in range(p) if any(not alike[i, j] for j in ends[i])}
+        named = {i for i in range(p) if ends[i] or not (free[i].all() and free[:, i].all())}
+        repeats: dict[int, int] = {}
+        for first in sorted(range(p), key=lambda i: (i not in own, i not in named, i)):
+            if first not in repeats:
+                taken = {first, *own, *repeats, *repeats.values()}
+                others = set(np.flatnonzero(alike[first]).tolist()) - taken
+                repeats |= dict.fromkeys(sorted(others), first)
+        if not repeats:
+            return self
+        allowed, required = self.allowed.copy(), set(self.required)
+        required -= {pair for pair in self.required if repeats.keys() & pair}
+        for i, first in repeats.items():
+            link = (first, i) if self.allowed[first, i] else (i, first)
+            allowed[i] = allowed[:, i] = False
+            if self.allowed[link]:
+                allowed[link] = True
+                required.add(ordered(*link))
+        return Constraints(allowed, frozenset(required), repeats)
 
     @cached_property
     def possible(self) -> NDArray[np.bool_]:

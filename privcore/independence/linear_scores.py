@@ -19,7 +19,7 @@ import numpy as np
 
 from privcore.arrays import Columns, Matrix, Vector
 from privcore.counts import Bases, CountSource, MomentSource
-from privcore.independence.score import Score
+from privcore.independence.score import LEAST_RESIDUAL, Score
 
 # Residual variances below this share of the variance count as 0: the conditioning set determines
 # the column, and the residual is rounding error.
@@ -50,6 +50,22 @@ def partial_correlation(sigma: Matrix, x: int, y: int, conditioning_set: Sequenc
         return 0.0
     r = float(block[0, 1]) / math.sqrt(float(block[0, 0] * block[1, 1]))
     return min(max(r, -1.0), 1.0)
+
+
+def residual_shares(sigma: Matrix, columns: Sequence[int], others: Sequence[int]) -> Vector:
+    """The shares of the variance of some columns that others leave, shape (columns,)."""
+    at, rest = np.array(columns), np.array(others)
+    across = sigma[rest[:, None], at]
+    explained = np.linalg.lstsq(sigma[rest[:, None], rest], across, rcond=_DETERMINED)[0]
+    return np.asarray(1 - (across * explained).sum(axis=0) / np.maximum(sigma[at, at], 1e-300))
+
+
+def determines(shares: Vector | float, n: int, others: int) -> bool:
+    """Whether residual shares are small after the fit of n rows on some other coordinates.
+
+    One more row may disagree, so that few rows show nothing.
+    """
+    return bool((np.asarray(shares) * n + 1 < LEAST_RESIDUAL * (n - 1 - others)).any())
 
 
 def residual(
@@ -96,6 +112,13 @@ class MomentScore(Score):
     def computed(self, source: MomentSource, x: int, y: int, ordered: Columns) -> float:
         sigma = covariance(source.moments())
         return fisher_z(partial_correlation(sigma, x, y, ordered), source.n, len(ordered))
+
+    def determined(
+        self, source: MomentSource, x: int, y: int, conditioning_set: Sequence[int]
+    ) -> bool:
+        sigma = covariance(source.moments())
+        shares = residual_shares(sigma, (x, y), conditioning_set)
+        return determines(shares, source.n, len(conditioning_set))
 
 
 # Number of groups of unordered levels.
@@ -187,6 +210,20 @@ class LineScore(Score):
 
     def computed(self, source: CountSource, x: int, y: int, ordered: Columns) -> float:
         return _likelihood_ratio(source, x, y, ordered)
+
+    def determined(
+        self, source: CountSource, x: int, y: int, conditioning_set: Sequence[int]
+    ) -> bool:
+        sigma, spans, _ = _measured(source)
+        ends, others = (
+            [k for c in own for k in range(spans[c].start, spans[c].stop)]
+            for own in ((x, y), conditioning_set)
+        )
+        variances = np.diag(sigma)[ends]
+        left = residual_shares(sigma, ends, others) * variances
+        own = np.array([c for c in (x, y) for _ in range(spans[c].stop - spans[c].start)])
+        shares = [left[own == c].sum() / max(variances[own == c].sum(), 1e-300) for c in (x, y)]
+        return determines(np.array(shares), source.n, len(others))
 
     def degrees_of(self, source: CountSource, x: int, y: int, ordered: Columns) -> int:
         spans = _measured(source).spans

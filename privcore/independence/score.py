@@ -12,11 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc, gammaln, log_ndtr, ndtri
 
+from privcore import kernels
 from privcore.arrays import Columns, Vector
 from privcore.counts import MAX_CELLS, CountSource, cells_of_test
 from privcore.counts.tables import rows_of_test
 from privcore.errors import ParameterError
 
+# If others explain all but this share of a column's variance, as the inputs of a gate do, a test
+# given them says nothing. The variance of a column with levels is 1 − Σ p², so the unexplained
+# share is 1 − τ of Goodman & Kruskal (1954).
+LEAST_RESIDUAL = 0.05
 # P-values up to this one are computed as logarithms.
 SMALLEST = 1e-290
 _TERMS = 500
@@ -197,6 +202,15 @@ class Score:
             return float(chdtrc(degrees, value)) if degrees > 0 else 1.0
 
         return ScoreValue(value, source.remember((self.name, "p", x, y, ordered), compute))
+
+    def determined(
+        self, source: CountSource, x: int, y: int, conditioning_set: Sequence[int]
+    ) -> bool:
+        """Whether the conditioning set nearly determines x or y, so that a test says nothing."""
+        x, y, ordered = _sorted(x, y, conditioning_set)
+        tables = source.conditional_tables(x, y, ordered)
+        flat = np.require(tables, np.int64, ("C", "W")).ravel()
+        return bool(kernels.tables.determined(flat, *tables.shape, LEAST_RESIDUAL))
 
     def log_p(self, source: CountSource, x: int, y: int, conditioning_set: Sequence[int]) -> float:
         """The logarithm of the p-value, exact even if the p-value underflows."""

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from math import fsum, prod, sqrt
+from math import fsum, inf, prod, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -28,7 +28,7 @@ from privcore import kernels
 from privcore.arrays import Vector
 from privcore.counts import CountSource, InMemoryCounts
 from privcore.counts.tables import Arrays
-from privcore.independence.score import log_chi2_tail
+from privcore.independence.score import LEAST_RESIDUAL, log_chi2_tail
 from privcore.kernels.arguments import Packed
 
 Tables = NDArray[np.int64]
@@ -174,7 +174,7 @@ class Scanned(NamedTuple):
 
     separated_by: position of the separating set in the order of the tests, None if no set separated
     the pair or if all sets were to be tested.  p_values: of the tests, or their logarithms if all
-    sets were to be tested.
+    sets were to be tested; −∞ then stands for a set that determines an end of the pair.
     """
 
     separated_by: int | None
@@ -184,23 +184,26 @@ class Scanned(NamedTuple):
 def scan(
     source: CountSource,
     score: str,
-    level: float | None,
+    level: float,
     first: int,
     last: int,
     pairs: Sequence[tuple[int, int]],
     adjacent: Sequence[set[int]],
+    *,
+    every: bool = False,
 ) -> Iterator[Scanned | None] | None:
     """Test each pair given sets of `first` to `last` neighbours, in order of their size.
 
-    level: the significance level at which a set separates a pair, which ends its tests; None to
-    test all sets.  adjacent: neighbours of each column, as for `conditioning_sets`.
+    level: the significance level at which a set separates a pair, which ends its tests unless
+    `every` set is tested.  A set that determines an end of the pair does not separate the pair.
+    adjacent: neighbours of each column, as for `conditioning_sets`.
     Yields the tests of each pair, or None if the slower path must test the pair. Returns None if
     there is no kernel for the score or the source.
     """
     if not _scans(source, score):
         return None
     assert isinstance(source, InMemoryCounts)
-    return _scanned(source, score, level, first, last, pairs, adjacent)
+    return _scanned(source, score, level, first, last, pairs, adjacent, every)
 
 
 def _scans(source: CountSource, score: str) -> bool:
@@ -210,22 +213,21 @@ def _scans(source: CountSource, score: str) -> bool:
 def _scanned(
     source: InMemoryCounts,
     score: str,
-    level: float | None,
+    level: float,
     first: int,
     last: int,
     pairs: Sequence[tuple[int, int]],
     adjacent: Sequence[set[int]],
+    every: bool,
 ) -> Iterator[Scanned | None]:
     # Number of cells of the largest table in a test.
-    cells = min(
-        prod(source.levels if level is None else sorted(source.levels)[-last - 2 :]), _CELLS
-    )
-    critical = critical_values(1.0 if level is None else level, min(cells, _DEGREES))
+    cells = min(prod(source.levels if every else sorted(source.levels)[-last - 2 :]), _CELLS)
+    critical = critical_values(level, min(cells, _DEGREES))
     around = np.zeros((len(adjacent), len(adjacent)), dtype=np.bool_)
     for node, neighbours in enumerate(adjacent):
         around[node, list(neighbours)] = True
     pair_array = np.array(pairs, dtype=np.int64).reshape(-1, 2)
-    described = ("scan", score, level, first, last, around.tobytes(), pair_array.tobytes())
+    described = ("scan", score, level, every, first, last, around.tobytes(), pair_array.tobytes())
     # Once, and not at all if all results are cached.
     packed: Packed | None = None
 
@@ -244,9 +246,10 @@ def _scanned(
                 around,
                 first,
                 last,
-                level is None,
+                every,
                 score == "g2",
                 critical,
+                LEAST_RESIDUAL,
                 cells,
                 verdicts,
                 tests,
@@ -255,8 +258,10 @@ def _scanned(
             )
             made = tests[:finished].sum()
             values, degrees = values[:made], degrees[:made]
-            if level is None:
-                return verdicts[:finished], tests[:finished], log_chi2_tail(degrees, values)
+            if every:
+                log_p_values = log_chi2_tail(degrees, values)
+                log_p_values[degrees < 0] = -inf
+                return verdicts[:finished], tests[:finished], log_p_values
             p_values = chdtrc(degrees, values)
             p_values[degrees == 0] = 1.0
             return verdicts[:finished], tests[:finished], p_values

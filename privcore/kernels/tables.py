@@ -288,6 +288,47 @@ def decided(value: float, degrees: int, critical: Vector) -> int:
     return 0 if value < bound else DEPENDENT
 
 
+@compiled("boolean(int64[::1], int64, int64, int64, float64)")
+def determined(table: Integers, strata: int, rx: int, ry: int, least: float) -> bool:
+    """Whether the strata of a table leave less than the share `least` of the variance of x or y.
+
+    table: as for `statistic`.  Each stratum fits one mean, so k strata of n rows leave n − k rows
+    to judge by; one more row may disagree, so that few rows in many strata show nothing.
+    """
+    sums, whole = np.zeros(rx + ry, dtype=np.int64), np.zeros(rx + ry, dtype=np.int64)
+    left_x = left_y = 0.0
+    rows = filled = 0
+    for stratum in range(strata):
+        sums[:] = 0
+        for i in range(rx):
+            for j in range(ry):
+                count = table[(stratum * rx + i) * ry + j]
+                sums[i] += count
+                sums[rx + j] += count
+        total = sums[:rx].sum()
+        if total == 0:
+            continue
+        filled += 1
+        rows += total
+        left_x += total
+        left_y += total
+        for level in range(rx + ry):
+            square = float(sums[level]) ** 2 / total
+            if level < rx:
+                left_x -= square
+            else:
+                left_y -= square
+            whole[level] += sums[level]
+    if rows == 0:
+        return False
+    shares = whole / rows
+    allowed = least * (rows - filled)
+    return bool(
+        left_x + 1 < allowed * (1 - (shares[:rx] ** 2).sum())
+        or left_y + 1 < allowed * (1 - (shares[rx:] ** 2).sum())
+    )
+
+
 @compiled(
     int64(
         PACKED,
@@ -298,6 +339,7 @@ def decided(value: float, degrees: int, critical: Vector) -> int:
         boolean,
         boolean,
         float64[::1],
+        float64,
         int64,
         int64[::1],
         int64[::1],
@@ -314,6 +356,7 @@ def test_pairs(
     every: bool,
     g_squared: bool,
     critical: Vector,
+    least: float,
     cells: int,
     verdicts: Integers,
     tests: Integers,
@@ -323,8 +366,9 @@ def test_pairs(
     """Test each pair given sets of `first` to `last` neighbours, ordered as `conditioning_sets`.
 
     pairs: shape (k, 2).  adjacent: shape (p, p).  every: whether to test every set; otherwise a
-    pair is done when a set separates it.
-    critical: the critical value for each number of degrees of freedom; not used with `every`.
+    pair is done when a set separates it.  least: see `determined`; a set that determines x or y
+    separates no pair, and has −1 degrees of freedom with `every`.
+    critical: the critical value for each number of degrees of freedom.
     verdicts (output): position of the separating set of each pair, DEPENDENT if no set separates
     the pair, or UNDECIDED if a value is so close to the critical value that rounding may matter, or
     if a table has more than `cells` cells.  tests (output): number of tests of each pair.
@@ -374,14 +418,16 @@ def test_pairs(
                 else:
                     own = rows[side]
                     filled = count_cells(own, view_of(own.places, wanted), wanted, keys, table)
-                    value, free = statistic(table, filled // (rx * ry), rx, ry, g_squared, sums)
+                    strata = filled // (rx * ry)
+                    value, free = statistic(table, strata, rx, ry, g_squared, sums)
+                    found = decided(value, free, critical)
+                    if found == 0 and order > 0 and determined(table, strata, rx, ry, least):
+                        found, free = DEPENDENT, -1 if every else free
                     table[:filled] = 0
                     values[used], degrees[used] = value, free
                     used += 1
                     if not every:
-                        verdict = decided(value, free, critical)
-                        if verdict == 0:
-                            verdict = used - begin - 1
+                        verdict = used - begin - 1 if found == 0 else found
         if verdict == UNDECIDED:
             used = begin
         verdicts[pair] = verdict

@@ -1,6 +1,7 @@
 """V-structures: the field's rules on data, causal-learn's graphs under its own, and no order."""
 
 from itertools import combinations
+from math import inf, log
 from types import SimpleNamespace
 
 import networkx as nx
@@ -49,8 +50,9 @@ def cyclic(graph):
     return not nx.is_directed_acyclic_graph(nx.DiGraph(list(graph.directed)))
 
 
-SAMPLES = [("survey", 2000), ("asia", 5000), ("sachs", 2000)] + [
-    (seed, rows) for seed in range(9300, 9314) for rows in (2000, 5000)
+# In none of these does a set of columns determine another, which causal-learn does not look at.
+SAMPLES = [("survey", 2000), ("cancer", 5000), ("sachs", 2000)] + [
+    (seed, rows) for seed in range(9300, 9314) if seed != 9306 for rows in (2000, 5000)
 ]
 
 
@@ -104,6 +106,9 @@ def test_the_order_of_the_columns_does_not_matter():
         if data.p > 15:
             continue
         source, other = count(data), count(permuted(data, seed))
+        if discover(source, "pc", keep_trace=False).repeats:
+            # The first of two columns that repeat each other stands for both.
+            continue
         for rule in RULES[:-1]:
             for conflicts in SYMMETRIC:
                 asked = {**NO_LIMIT, "collider_rule": rule, "conflict_rule": conflicts}
@@ -265,7 +270,7 @@ def test_all_tests_at_once_are_the_tests_one_by_one(monkeypatch, score, most, fi
                 adjacent[i].add(j)
                 adjacent[j].add(i)
         pairs = [(i, j) for i, j in combinations(range(p), 2) if j not in adjacent[i]]
-        scanned = list(scan(source, score, None, first, last, pairs, adjacent))
+        scanned = list(scan(source, score, 0.05, first, last, pairs, adjacent, every=True))
         assert any(tests is not None for tests in scanned)
         for (x, y), tests in zip(pairs, scanned, strict=True):
             if tests is None and most < 1 << 18:
@@ -275,7 +280,13 @@ def test_all_tests_at_once_are_the_tests_one_by_one(monkeypatch, score, most, fi
                 for order in range(first, last + 1)
                 for given in conditioning_sets(adjacent, x, y, order)
             ]
-            exact = [chosen.log_p(source, x, y, given) for given in sets]
+            exact = [
+                -inf
+                if (log_p := chosen.log_p(source, x, y, given)) >= log(0.05)
+                and chosen.determined(source, x, y, given)
+                else log_p
+                for given in sets
+            ]
             assert tests.p_values == pytest.approx(exact, rel=1e-8, abs=1e-8)
 
 

@@ -39,6 +39,7 @@ from privcore.algorithms.moment_search.parameters import (
 )
 from privcore.algorithms.moment_search.plan import Plan, plan_like, plan_numbers
 from privcore.algorithms.moment_search.released import ReleasedNumbers
+from privcore.algorithms.moment_search.repeated import repeated_pairs
 from privcore.algorithms.moment_search.search import OrderSearch, between, parent_log_prior
 from privcore.algorithms.moment_search.visible import mixed_sentence, plan_levels
 from privcore.algorithms.search import common
@@ -106,6 +107,7 @@ def _run(run: Run[MomentSearchParameters]) -> Outcome:
     # Thousands of tests on small matrices take twice as long with several threads.
     with one_thread():
         run, statistics, spent = measured(run, plan, recorder)
+        run = replace(run, repeated=repeated_pairs(statistics))
         made = outcome(run, _searched(run, statistics, recorder), spent, recorder)
     if plan.rows is None or plan.pairs is None or statistics.form != "sums":
         return made
@@ -117,6 +119,7 @@ def _again(run: Run[MomentSearchParameters], statistics: ReleasedNumbers) -> Out
     recorder = common.Recorder(run.keep_trace)
     spent = Spent("share", 1.0, 1.0, 1, 1, "releases")
     with one_thread():
+        run = replace(run, repeated=repeated_pairs(statistics))
         return outcome(run, _searched(run, statistics, recorder), spent, recorder)
 
 

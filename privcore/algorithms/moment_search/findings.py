@@ -203,6 +203,7 @@ def outcome(
                 statistics,
             ),
             hidden_stage=stage,
+            repeats=run.known.repeats,
         ),
     )
     # A stored result holds the released numbers and no cached values.
@@ -221,14 +222,19 @@ def pair_findings(
 ) -> dict[Edge, PairFinding]:
     """The finding on every pair (i < j) that background knowledge does not rule out.
 
+    A column that repeats another has findings on all of its pairs.
+
     dag: a DAG that explains the numbers. graph: the graph. stated: the probability of each edge
     i → j, shape (p, p). separating: the separating sets that a search found.
     """
     findings = {}
     for pair in combinations(range(len(dag)), 2):
-        if pair in known.ruled_out:
+        if pair in known.ruled_out and not known.repeats.keys() & pair:
             continue
         effect, visible = evidence.effect(*pair), None
+        if known.repeats.keys() & pair:
+            findings[pair] = PairFinding("repeats", effect)
+            continue
         verdict: Verdict = "edge"
         if pair not in graph.skeleton:
             separating_set = separating.get(pair, frozenset())
@@ -251,6 +257,9 @@ def of_edges_alone(
     made = {}
     for pair, finding in findings.items():
         verdict = finding.verdict
+        if verdict == "repeats":
+            made[pair] = finding
+            continue
         if pair in skeleton:
             verdict = "edge"
         elif verdict == "edge":

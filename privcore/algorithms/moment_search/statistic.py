@@ -19,10 +19,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaincc, gammainccinv
 
 from privcore.arrays import Vector
-
-# If the conditioning set explains nearly all of x or y, as the inputs of a gate do, a test has no
-# information.
-_LEAST_RESIDUAL = 0.05
+from privcore.independence.score import LEAST_RESIDUAL
 
 
 class Statistic(NamedTuple):
@@ -50,7 +47,7 @@ class Statistic(NamedTuple):
     @property
     def informative(self) -> bool:
         """Whether a non-significant result is informative."""
-        return self.residual_share >= _LEAST_RESIDUAL
+        return self.residual_share >= LEAST_RESIDUAL
 
     @property
     def p_value(self) -> float:
@@ -87,7 +84,7 @@ class Statistics(NamedTuple):
     @property
     def informative(self) -> NDArray[np.bool_]:
         """Whether a non-significant result is informative, for each test."""
-        return self.residual_share >= _LEAST_RESIDUAL
+        return self.residual_share >= LEAST_RESIDUAL
 
     @property
     def p_values(self) -> Vector:

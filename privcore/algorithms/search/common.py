@@ -111,7 +111,7 @@ def outcome(
         unreached=unreached,
         unit=unit,
         overruled=skeleton.overruled,
-        beyond=Beyond(hidden_stage=skeleton.hidden_stage),
+        beyond=Beyond(hidden_stage=skeleton.hidden_stage, repeats=skeleton.repeats),
     )
 
 

@@ -74,6 +74,7 @@ class Run(Generic[P_co]):
     source: counts if the algorithm needs "tables"; otherwise counts or rows of numbers.
     test_limit: maximum number of tests of a search, None for no limit; see `work`.
     like: the numbers of an earlier release, whose form and units this run uses; None for its own.
+    repeated: pairs (i < j) of columns that repeat each other, found in what the search may look at.
     """
 
     source: CountSource
@@ -83,13 +84,16 @@ class Run(Generic[P_co]):
     keep_trace: bool = True
     test_limit: int | None = None
     like: Keepable | None = None
+    repeated: tuple[Edge, ...] = ()
 
     @cached_property
     def known(self) -> Constraints:
-        """The run's background knowledge; raises ParameterError if it names a column that the data
-        do not have.
+        """The run's background knowledge, and what follows from pairs that repeat each other.
+
+        Raises ParameterError if the knowledge names a column that the data do not have.
         """
-        return Knowledge.read(self.parameters.knowledge).on(self.source.names)
+        known = Knowledge.read(self.parameters.knowledge).on(self.source.names)
+        return known.repeating(self.repeated)
 
 
 class Outcome(NamedTuple):

@@ -19,7 +19,7 @@ from privcore.showing import Shows
 
 Edge = tuple[int, int]
 Stopped = Literal["budget", "noise", "work", "size"]
-Verdict = Literal["edge", "no edge seen", "not enough budget"]
+Verdict = Literal["edge", "no edge seen", "not enough budget", "repeats"]
 HiddenStage = Literal["possible-d-sep", "rfci"]
 Phase = Literal["release", "test", "sieve", "examine", "how many", "which", "separating set"]
 
@@ -130,9 +130,10 @@ class PairFinding(NamedTuple):
 
     verdict: "edge" if the graph has an edge between the columns. Otherwise, "no edge seen" if an
         edge of the reference size would have been detected with probability 0.9, and "not enough
-        budget" if not; the pages show "not enough budget" as "inconclusive".
+        budget" if not; the pages show "not enough budget" as "inconclusive". "repeats" if one of
+        the two columns repeats another column, which stands for it (`Discovery.repeats`).
     probability: posterior probability of an edge between the two columns, given the released
-        numbers; accounts for sampling and noise.
+        numbers; accounts for sampling and noise; None for "repeats".
     forward: posterior probability of an edge from the first column to the second; the rest of
         `probability` belongs to the opposite direction.
     direction: probability of the arrow, given that there is an edge; None for an undirected edge.
@@ -262,6 +263,7 @@ class Beyond:
     settled: bool | None = None
     released: Released | None = None
     hidden_stage: HiddenStage | None = None
+    repeats: Mapping[int, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -293,6 +295,8 @@ class Discovery(Shows):
     hidden_stage: if the graph is a PAG, how edges due to unobserved confounders alone were tested:
     given sets of more distant columns ("possible-d-sep"), or by RFCI if there are too many such
     sets ("rfci").
+    repeats: for each column that repeats another, as a second spelling does, the column that stands
+    for both. The column has one edge in the graph, with that column; the guarantee covers this.
     rows: if the number of rows is private, the number that the run used, which the guarantee
     covers; otherwise None.
     seconds: engine time without data loading.  trace: the steps of the run, which are not private.
@@ -322,6 +326,7 @@ class Discovery(Shows):
     settled: bool | None = None
     overruled: frozenset[tuple[int, int, int]] = frozenset()
     hidden_stage: HiddenStage | None = None
+    repeats: Mapping[int, int] = field(default_factory=dict)
     released: Released | None = field(default=None, compare=False, repr=False)
     rows: int | None = None
 

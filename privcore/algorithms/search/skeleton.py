@@ -7,10 +7,11 @@ whether x and y are independent given S. Each algorithm has its own decision, wi
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import combinations
 from math import comb
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -71,7 +72,7 @@ class Skeleton(NamedTuple):
     unreached: number of remaining tests per unfinished order, if no further edge is deleted.
     stopped: see `Discovery`; "size" only if no budget or limit ended the search.
     overruled: v-structures (x, z, y) that tests show and background knowledge rules out.
-    hidden_stage: see `Discovery`.
+    hidden_stage, repeats: see `Discovery`.
     """
 
     graph: PDAG
@@ -82,6 +83,7 @@ class Skeleton(NamedTuple):
     unreached: dict[int, int]
     overruled: frozenset[Triple] = frozenset()
     hidden_stage: HiddenStage | None = None
+    repeats: Mapping[int, int] = MappingProxyType({})
 
     @property
     def found_sets(self) -> dict[Edge, set[frozenset[int]]]:
@@ -218,7 +220,7 @@ def search_skeleton(
     if unfit and stopped is None:
         stopped, unreached = "size", unfit
     graph = PDAG(nodes, undirected=frozenset(open_pairs | (first.skeleton & known.required)))
-    return Skeleton(graph, separating, tests, orders_run, stopped, unreached)
+    return Skeleton(graph, separating, tests, orders_run, stopped, unreached, repeats=known.repeats)
 
 
 def conditioning_sets(
