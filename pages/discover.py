@@ -35,10 +35,10 @@ from pages.ui.pictures.run import RunPictures, run_lines
 from privcore.algorithms import ALGORITHMS, Algorithm, Discovery
 from privcore.algorithms.engine import accepts
 from privcore.algorithms.search.parameters import DELTA
-from privcore.algorithms.search.result import described_pairs
+from privcore.algorithms.search.result import described_pairs, named_repeats
 from privcore.counts import InMemoryCounts
 from privcore.display.answer import columns_words, graph_form, pag_sentence
-from privcore.display.findings import verdict_counts
+from privcore.display.findings import repeats_sentences, verdict_counts
 from privcore.display.report import price_sentence, reference_sentence
 from privcore.display.sentences import one_level_sentence, overruled_sentence, shape_sentence
 from privcore.errors import PrivcoreError
@@ -320,6 +320,8 @@ def show_run(
             st.caption(" ".join(about))
         if prior := known.sentence(loaded):
             st.caption(texts.plain(prior))
+        for repeat in repeats_sentences(named_repeats(result.graph, result.repeats)):
+            st.caption(texts.plain(repeat))
 
     drawn: dict[str, Drawn] = {}
     if algorithm.private:

@@ -8,7 +8,7 @@ import pandas as pd
 
 from privcore.algorithms import Discovery, Parameter
 from privcore.algorithms.search.result import PairFinding
-from privcore.display.findings import VERDICTS, share_text, sure_columns
+from privcore.display.findings import share_text, sure_columns, verdict_text
 from privcore.extras.lab.stability import Stability, often
 from privcore.graphs import PDAG
 from privcore.measures import Comparison
@@ -67,7 +67,7 @@ def pairs(result: Discovery) -> pd.DataFrame:
     rows = [
         {
             "pair": f"{nodes[i]} · {nodes[j]}",
-            "verdict": VERDICTS[finding.verdict],
+            "verdict": verdict_text(result, (i, j)),
             "dependence": f"{finding.effect:.3f}",
             "smallest visible": _visible(finding),
             **_sure(finding, sure),
@@ -81,7 +81,7 @@ def pairs(result: Discovery) -> pd.DataFrame:
 
 
 def _visible(finding: PairFinding) -> str:
-    if finding.verdict == "edge":
+    if finding.verdict in ("edge", "repeats"):
         return ""
     return "none" if finding.visible is None else f"{finding.visible:.3f}"
 
@@ -162,7 +162,7 @@ def stability(
             **{head: frequency.adjacent for head, frequency in seen.items()},
         }
         if findings:
-            row["verdict"] = VERDICTS[findings[i, j].verdict]
+            row["verdict"] = verdict_text(result, (i, j))
         else:
             row["in this run"] = "no" if nonadjacent else "yes"
         for head, frequency in seen.items() if graph.directed else ():

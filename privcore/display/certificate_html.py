@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from privcore.algorithms.search.result import read_repeats
 from privcore.data.domain import domain_lines
 from privcore.display.drawing import Pane, graph_svg
 from privcore.display.effects import effects_sentence
-from privcore.display.findings import confidence_text, settled_sentence, verdict_counts
+from privcore.display.findings import (
+    confidence_text,
+    repeats_sentences,
+    settled_sentence,
+    verdict_counts,
+)
 from privcore.display.layout import shared_layout
 from privcore.display.sentences import STAGES
 from privcore.display.shown import document_of, escaped, listed, table
@@ -34,7 +40,7 @@ def certificate_html(document: Mapping[str, Any]) -> str:
         parts.append(f'<div class="warned">{listed(document["accepted_caveats"])}</div>')
     parts += [
         "<h2>What was released</h2>",
-        _drawing(graph),
+        _drawing(document["released"]),
         table((("Edges", _edges(graph, pairs)), *_released(document["released"]))),
         "<h2>What it means</h2>",
         listed(document["meaning"]),
@@ -109,10 +115,11 @@ def _bought(domain: Mapping[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-def _drawing(graph: Mapping[str, Any]) -> str:
-    drawn = from_json_dict(graph)
+def _drawing(released: Mapping[str, Any]) -> str:
+    drawn = from_json_dict(released["graph"])
     places = shared_layout(drawn.nodes, graph=drawn)
-    return graph_svg(Pane("graph", "The graph that was released", drawn), places)
+    repeats = read_repeats(drawn, released.get("repeats", {}))
+    return graph_svg(Pane("graph", "The graph that was released", drawn, repeats=repeats), places)
 
 
 def _released(released: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
@@ -127,6 +134,8 @@ def _released(released: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
             "Pairs without an edge",
             " ".join(filter(None, [verdict_counts(released["pairs"]), settled])),
         )
+    if "repeats" in released:
+        yield "Columns that repeat others", " ".join(repeats_sentences(released["repeats"]))
     if "hidden_stage" in released:
         yield "Unobserved confounders", f"allowed, with {STAGES[released['hidden_stage']]}"
     if "effects" in released:

@@ -8,7 +8,7 @@ from typing import Any
 
 from privcore.algorithms.search.result import Discovery, PairFinding, Verdict
 from privcore.graphs.pdag import Edge
-from privcore.text import counted
+from privcore.text import counted, short
 
 _NEARLY = 0.9999
 # The least probability of an edge for each word.
@@ -20,6 +20,7 @@ VERDICTS: dict[Verdict, str] = {
     "edge": "edge",
     "no edge seen": "no edge seen",
     "not enough budget": "inconclusive",
+    "repeats": "repeats",
 }
 # Fields on the confidence of an edge, by column heading.
 SURE_COLUMNS = {"probability": "probability", "probability of the arrow": "direction"}
@@ -100,6 +101,31 @@ def confidence_groups(findings: Mapping[Edge, PairFinding]) -> list[tuple[str, l
     return groups
 
 
+def repeats_sentences(repeats: Mapping[str, str]) -> list[str]:
+    """A sentence for each column that stands for columns that repeat it; names in plain text.
+
+    >>> repeats_sentences({"gender": "sex", "sexcode": "sex"})
+    ['gender, sexcode repeat sex: they are taken as one column, for which sex stands.']
+    """
+    groups: dict[str, list[str]] = {}
+    for name, first in repeats.items():
+        groups.setdefault(first, []).append(short(name))
+    return [
+        f"{', '.join(names)} {'repeats' if len(names) == 1 else 'repeat'} {short(first)}: they are "
+        f"taken as one column, for which {short(first)} stands."
+        for first, names in groups.items()
+    ]
+
+
+def verdict_text(result: Discovery, pair: Edge) -> str:
+    """The verdict on a pair (i < j) in words, such as "gender repeats sex"."""
+    names = result.graph.nodes
+    for column in pair:
+        if column in result.repeats:
+            return f"{names[column]} repeats {names[result.repeats[column]]}"
+    return VERDICTS[result.findings[pair].verdict]
+
+
 def settled_sentence(settled: bool | None) -> str:
     """A warning if two samplers disagree (`settled` is False); otherwise empty."""
     if settled is None or settled:
@@ -112,6 +138,8 @@ def settled_sentence(settled: bool | None) -> str:
 
 def confidence_text(finding: Mapping[str, Any]) -> str:
     """The confidence in an edge: "probability 0.998, direction 0.87"; empty for other pairs."""
+    if finding["verdict"] == "repeats":
+        return "a repeat"
     if finding["verdict"] != "edge":
         return ""
     named = ((word, finding.get(word)) for word in ("probability", "direction"))

@@ -7,7 +7,7 @@ from typing import Any
 
 from privcore.algorithms import Discovery, get_algorithm
 from privcore.algorithms.engine import checked_parameters
-from privcore.algorithms.search.result import described_pairs
+from privcore.algorithms.search.result import described_pairs, named_repeats
 from privcore.data.model import Described
 from privcore.display.sentences import (
     link_count,
@@ -111,6 +111,7 @@ def run_report(
         "intervals": result.intervals,
         "settled": result.settled,
         "hidden_stage": result.hidden_stage,
+        "repeats": named_repeats(result.graph, result.repeats),
         "overruled": [
             [result.graph.nodes[node] for node in triple] for triple in sorted(result.overruled)
         ],

@@ -15,6 +15,7 @@ from html import escape
 from typing import Any
 
 from privcore.algorithms import Algorithm, Discovery, get_algorithm
+from privcore.algorithms.search.result import named_repeats
 from privcore.data.model import Dataset
 from privcore.display.answer import (
     answer_sentence,
@@ -24,7 +25,13 @@ from privcore.display.answer import (
     promise_sentence,
 )
 from privcore.display.drawing import Pane, graph_svg
-from privcore.display.findings import confidence_text, line_texts, line_widths, settled_sentence
+from privcore.display.findings import (
+    confidence_text,
+    line_texts,
+    line_widths,
+    repeats_sentences,
+    settled_sentence,
+)
 from privcore.display.layout import shared_layout
 from privcore.display.sentences import NOT_PRIVATE, SIMULATED, facts, plain_guarantee
 from privcore.errors import ParameterError
@@ -210,7 +217,7 @@ def show(result: Discovery | Release, reference: Dataset | Discovery | PDAG | No
     if reference is None:
         columns = counted(len(graph.nodes), "column")
         said = f"{algorithm.title} finds {edges} between {columns}."
-        panes = [Pane("graph", heading, graph, texts=texts, widths=widths)]
+        panes = [Pane("graph", heading, graph, texts=texts, widths=widths, repeats=result.repeats)]
         words: Mapping[str, str] = {}
         comparisons: list[Comparison] = []
     else:
@@ -228,12 +235,23 @@ def show(result: Discovery | Release, reference: Dataset | Discovery | PDAG | No
         alt = f"{heading}: {here.summary()}"
         title = f"Truth ({graph_form(algorithm, other)})" if kind == "truth" else name
         panes = [
-            Pane("graph", heading, graph, alt, kinds, other, texts=texts, widths=widths),
-            Pane("reference", f"{title}, not private", other),
+            Pane(
+                "graph",
+                heading,
+                graph,
+                alt,
+                kinds,
+                other,
+                texts=texts,
+                widths=widths,
+                repeats=result.repeats,
+            ),
+            Pane("reference", f"{title}, not private", other, repeats=result.repeats),
         ]
     notes = [
         plain_guarantee(guarantee, algorithm) if guarantee.calibration != "none" else "",
         settled_sentence(result.settled),
+        *repeats_sentences(named_repeats(graph, result.repeats)),
         *own,
         NOT_PRIVATE if comparisons else "",
     ]

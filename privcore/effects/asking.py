@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -257,6 +258,7 @@ def effects_of(
     sets: list[ParentSet] = []
     reason = ""
     try:
+        _check_repeats(indexed, result.repeats, data.names)
         sets = possible_sets(result, indexed)
     except PrivcoreError as error:
         reason = str(error)
@@ -305,6 +307,7 @@ def possible_sets(result: Discovery, indexed: IndexedQuestion) -> list[ParentSet
     """The plausible sets of parents of the cause, from the released numbers of a run."""
     assert result.released is not None
     known = Knowledge.read(result.parameters["knowledge"]).on(result.graph.nodes)
+    known = known.repeating(result.repeats.items())
     return parent_sets(result.graph, result.released.dags, known, indexed.cause, indexed.outcome)
 
 
@@ -349,14 +352,28 @@ def evidence_of(
     return Tables(tables, rows) if tables else None
 
 
+def _check_repeats(
+    indexed: IndexedQuestion, repeats: Mapping[int, int], names: Sequence[str]
+) -> None:
+    """Raises DataError if the question is about a column that repeats another."""
+    for column in {indexed.cause, indexed.outcome} & repeats.keys():
+        first = short(names[repeats[column]], 30)
+        raise DataError("question-names-repeat", name=short(names[column], 30), first=first)
+
+
 def without_privacy(
-    data: Dataset | StoredTable, graph: PDAG, question: Question
+    data: Dataset | StoredTable,
+    graph: PDAG,
+    question: Question,
+    repeats: Mapping[int, int] = MappingProxyType({}),
 ) -> tuple[Effect, ...]:
     """The effects that a graph allows, estimated from the exact rows.  Not private.
 
-    Raises DataError if the graph represents no DAG.
+    repeats: as in `Discovery`.
+    Raises DataError if the graph represents no DAG, or if the question names a repeat.
     """
     indexed, source = question.on(data.columns), source_of(data)
+    _check_repeats(indexed, repeats, data.names)
     if source.holds == "both" and max(source.own_levels) > 2:
         raise DataError("without-privacy-effect-needs-table-whose")
     counted = source.numbers()

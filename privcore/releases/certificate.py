@@ -17,7 +17,7 @@ from importlib.metadata import version
 from typing import Any
 
 from privcore.algorithms import Discovery, get_algorithm
-from privcore.algorithms.search.result import described_pairs
+from privcore.algorithms.search.result import described_pairs, named_repeats
 from privcore.data.domain import domain_of, domain_sha256
 from privcore.data.model import Described
 from privcore.effects.model import Effects
@@ -178,6 +178,7 @@ def certificate(
     algorithm, budget = get_algorithm(result.algorithm), spending.budget
     domain = domain_of(described.columns)
     pairs = described_pairs(result.graph, result.findings)
+    repeats = named_repeats(result.graph, result.repeats)
     return {
         "schema": SCHEMA,
         "id": charge.certificate,
@@ -191,6 +192,7 @@ def certificate(
             **({"pairs": pairs} if pairs else {}),
             **({} if result.settled is None else {"settled": result.settled}),
             **({"hidden_stage": result.hidden_stage} if result.hidden_stage else {}),
+            **({"repeats": repeats} if repeats else {}),
             **({} if effects is None else {"effects": effects.as_dict()}),
         },
         "domain": {

@@ -60,7 +60,7 @@ class Release(Shows):
     """A release that may be published: the guarantee covers every field.  It shows itself.
 
     weights, weight_threshold, convergence: as in `Discovery`, if the graph comes from thresholded
-    weights.  findings, settled: as in `Discovery`, if the algorithm provides them.
+    weights.  findings, settled, repeats: as in `Discovery`, if the algorithm provides them.
     effects: the requested effect, if any, as from `Effects.as_dict`.
     note: why the search ended early, or empty; the reason depends only on the noisy answers.
     certificate: the signed certificate, which contains the values above except the convergence.
@@ -78,6 +78,7 @@ class Release(Shows):
     convergence: tuple[Iteration, ...] = field(default=(), repr=False)
     findings: Mapping[Edge, PairFinding] = field(default_factory=dict, repr=False)
     settled: bool | None = None
+    repeats: Mapping[int, int] = field(default_factory=dict)
     effects: Mapping[str, Any] | None = field(default=None, repr=False)
     path: Path | None = field(default=None, compare=False, repr=False)
     numbers: Mapping[str, Any] | None = field(default=None, repr=False)
@@ -206,6 +207,7 @@ def release(
         convergence=result.convergence,
         findings=result.findings,
         settled=result.settled,
+        repeats=result.repeats,
         effects=None if answer is None else answer.as_dict(),
         path=path,
         numbers=numbers,

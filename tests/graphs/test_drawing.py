@@ -287,3 +287,54 @@ def test_a_short_form_is_the_code_before_the_question():
         "cups of …2",
         "cups of tea",
     ]
+
+
+REPEATED = ("a", "b", "a2", "c", "a3")
+WITH_REPEATS = PDAG(REPEATED, frozenset({(0, 2), (0, 4)}), frozenset({(0, 1), (1, 3)}))
+SPOTS = tuple((float(k), 0.0) for k in range(5))
+
+
+def test_columns_that_repeat_another_are_drawn_as_one_node_with_it():
+    pane = Pane(
+        "one",
+        "One",
+        WITH_REPEATS,
+        kinds={(0, 1): "match", (0, 2): "extra"},
+        unclear=[(0, 3), (2, 3)],
+        texts={(1, 3): "here", (0, 4): "there"},
+        widths={(1, 3): 2.0, (0, 4): 3.0},
+        groups=[("sure", [(0, 1), (0, 2)])],
+        repeats={2: 0, 4: 0},
+    )
+    made = scene(SPOTS, [pane], selected=(1, 3), tiers=(1, 2, 1, 3, None))
+    assert made["names"] == ["a = a2 = a3", "b", "c"]
+    assert made["columns"] == [0, 1, 3]
+    assert made["places"] == [[0, 0], [1, 0], [3, 0]]
+    assert made["tiers"] == [1, 2, 3]
+    assert made["selected"] == [1, 2]
+    (graph,) = made["graphs"]
+    assert graph["pairs"] == [
+        {"i": 0, "j": 1, "mark": "--", "kind": "match"},
+        {"i": 0, "j": 2, "mark": "--", "kind": "unclear"},
+        {"i": 1, "j": 2, "mark": "--", "kind": "plain", "text": "here", "width": 2.0},
+    ]
+    assert graph["groups"] == [{"text": "sure", "pairs": [[0, 1]]}]
+    assert scene(SPOTS, [pane], selected=(0, 2))["selected"] is None
+    assert ">a = a2 = a3<" in graph_svg(pane, SPOTS)
+
+
+def test_a_repeat_that_any_graph_links_with_others_stays_a_node():
+    pane = Pane("one", "One", WITH_REPEATS, repeats={2: 0, 4: 0})
+    other = Pane("two", "Two", PDAG(REPEATED, undirected=frozenset({(2, 3)})))
+    assert scene(SPOTS, [pane, other])["names"] == ["a = a3", "b", "a2", "c"]
+    reference = Pane("one", "One", WITH_REPEATS, reference=other.graph, repeats={2: 0, 4: 0})
+    assert scene(SPOTS, [reference])["columns"] == [0, 1, 2, 3]
+    assert scene(SPOTS, [other])["columns"] == [0, 1, 2, 3, 4]
+
+
+def test_circles_of_a_pag_stay_where_repeats_are_drawn_as_one():
+    ends = {(0, 2): ("-", ">"), (0, 1): ("o", ">"), (1, 3): ("o", "o")}
+    pag = PAG.from_ends(REPEATED, ends)
+    made = scene(SPOTS, [Pane("one", "One", pag, repeats={2: 0})])
+    assert made["pag"]
+    assert [pair["mark"] for pair in made["graphs"][0]["pairs"]] == ["o->", "o-o"]

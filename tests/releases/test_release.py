@@ -69,6 +69,7 @@ def test_only_what_is_covered_is_kept():
         "convergence",
         "findings",
         "settled",
+        "repeats",
         "effects",
         "numbers",
         "numbers_path",

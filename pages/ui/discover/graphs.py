@@ -57,6 +57,7 @@ def graphs(
                 line_texts(pair_findings),
                 line_widths(pair_findings),
                 confidence_groups(pair_findings),
+                result.repeats,
             )
         )
     words = run.words

@@ -60,7 +60,7 @@ def pictures(answer: Effects, other: Compared, loaded: Loaded) -> None:
         pair = [
             graph.nodes.index(name) for name in (answer.question.cause, answer.question.outcome)
         ]
-        pane = Pane("private-graph", "Private graph", graph)
+        pane = Pane("private-graph", "Private graph", graph, repeats=answer.result.repeats)
         made = scene(
             positions_of(loaded, answer.result),
             [pane],

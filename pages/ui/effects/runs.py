@@ -77,11 +77,11 @@ def compared(loaded: Loaded, answer: Effects) -> Compared:
         base = reference_run(loaded, answer.result)
         if base is not None:
             key = ("effects-exact", loaded.key, answer.question, base.graph)
-            graph = base.graph
+            graph, repeats = base.graph, base.repeats
             made = cached_result(
                 key,
                 "Computing the effect without privacy",
-                lambda hooks: without_privacy(loaded.dataset, graph, answer.question),
+                lambda hooks: without_privacy(loaded.dataset, graph, answer.question, repeats),
                 shared=loaded.is_network,
             )
             exact = made or ()

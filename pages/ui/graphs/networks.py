@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from pages.ui.theme import EDGES, PALETTES, ThemeName
-from privcore.display.drawing import Pane
+from privcore.display.drawing import Pane, merged
 from privcore.display.edge_paths import NAME_LIMIT, short_forms, wrapped
 from privcore.display.shown import escaped, json_in_html, policy_hash
 from privcore.graphs.pdag import MARK_SIGNS, Positions
@@ -68,6 +68,7 @@ def networks_page(
     positions: where the nodes start, as from `shared_layout`.  words: as for `scene`.
     title, lines: a heading and small print, in plain text.
     """
+    panes, positions, *_ = merged(panes, positions)
     networks = [_network(pane, positions, words, theme) for pane in panes]
     script = Path(__file__).with_name("networks.js").read_text("utf-8")
     palette = PALETTES[theme]

@@ -22,7 +22,7 @@ from pages.ui.pictures.sheet import (
 )
 from pages.ui.theme import EDGES, EdgeStyle
 from privcore.display.answer import class_words
-from privcore.display.drawing import Pane
+from privcore.display.drawing import Pane, merged
 from privcore.display.drawing.scene import MARK_WORDS, arrow_at_end, dense, ring_at_end
 from privcore.display.edge_paths import routes, short_forms
 from privcore.graphs import PDAG
@@ -97,6 +97,8 @@ def graph_picture(
         others = [drawing.graph, *([drawing.reference] if drawing.reference else [])]
         if any(other.nodes != nodes for other in others):
             raise ValueError("The graphs of a picture have different nodes; use the same nodes.")
+    drawings, positions, tiers, _ = merged(drawings, positions, tiers)
+    nodes = drawings[0].graph.nodes
     drawn = [_lines(drawing) for drawing in drawings]
     kinds = {line.kind for one in drawn for line in one}
     graphs = [g for d in drawings for g in (d.graph, d.reference) if g is not None]

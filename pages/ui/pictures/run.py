@@ -71,7 +71,15 @@ class RunPictures:
     def graph(self, form: Form) -> bytes:
         """A picture of the graph alone, made only from the run."""
         return graph_picture(
-            [Pane("graph", "", self.result.graph, widths=self.widths)],
+            [
+                Pane(
+                    "graph",
+                    "",
+                    self.result.graph,
+                    widths=self.widths,
+                    repeats=self.result.repeats,
+                )
+            ],
             self.positions,
             title=self.title,
             lines=run_lines(self.result, self.dataset, seed=self.seed),
@@ -90,7 +98,7 @@ class RunPictures:
         The edges are compared with the page's reference.
         """
         if not self.private:
-            return (Pane("graph", "", self.result.graph),)
+            return (Pane("graph", "", self.result.graph, repeats=self.result.repeats),)
         against, before = self.against_and_before()
         reference, texts = self.references[self.kind], line_texts(self.result.findings)
         base = self.names[self._beside]
@@ -103,6 +111,7 @@ class RunPictures:
                 reference=reference,
                 texts=texts,
                 widths=self.widths,
+                repeats=self.result.repeats,
             ),
             Pane(
                 "base",

@@ -10,10 +10,15 @@ import streamlit as st
 from pages.ui.graphs.findings import width_sentence
 from pages.ui.graphs.view import show_graphs
 from pages.ui.texts import plain
-from privcore.algorithms.search.result import described_pairs
+from privcore.algorithms.search.result import described_pairs, named_repeats
 from privcore.display.certificate_html import certificate_html
 from privcore.display.drawing import Pane, scene
-from privcore.display.findings import line_texts, line_widths, verdict_counts
+from privcore.display.findings import (
+    line_texts,
+    line_widths,
+    repeats_sentences,
+    verdict_counts,
+)
 from privcore.display.interactive import certificate_page
 from privcore.display.layout import shared_layout
 from privcore.graphs.pdag import Positions
@@ -67,7 +72,8 @@ def released(number: int, shown: Shown) -> None:
             f"recorded: {facts}.",
             icon=":material/verified:",
         )
-    for sentence in (made.note, *made.warnings):
+    repeats = repeats_sentences(named_repeats(made.graph, made.repeats))
+    for sentence in (made.note, *made.warnings, *repeats):
         if sentence:
             st.caption(plain(sentence))
     pane = Pane(
@@ -76,6 +82,7 @@ def released(number: int, shown: Shown) -> None:
         made.graph,
         texts=line_texts(made.findings),
         widths=line_widths(made.findings),
+        repeats=made.repeats,
     )
     show_graphs(scene(_positions(shown), [pane]), key=f"released-{number}")
     if made.findings:

@@ -352,6 +352,20 @@ class Discovery(Shows):
         return None if statistics is None else statistics.form
 
 
+def named_repeats(graph: PDAG, repeats: Mapping[int, int]) -> dict[str, str]:
+    """For the name of each column that repeats another, the name of the other; JSON-ready."""
+    return {graph.nodes[i]: graph.nodes[first] for i, first in sorted(repeats.items())}
+
+
+def read_repeats(graph: PDAG, named: Mapping[str, str]) -> dict[int, int]:
+    """The columns that repeat others, from the output of `named_repeats`.
+
+    Raises KeyError for a name that is no column of the graph.
+    """
+    index = {name: column for column, name in enumerate(graph.nodes)}
+    return {index[name]: index[first] for name, first in named.items()}
+
+
 def described_pairs(
     graph: PDAG, findings: Mapping[Edge, PairFinding]
 ) -> list[dict[str, Any]] | None:

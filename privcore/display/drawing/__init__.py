@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.resources import files
 
 from privcore.display.drawing.picture import graph_svg
-from privcore.display.drawing.scene import Pane, colours_css, scene
+from privcore.display.drawing.scene import Pane, colours_css, merged, scene
 
 __all__ = [
     "Pane",
@@ -15,6 +15,7 @@ __all__ = [
     "graph_css",
     "graph_script",
     "graph_svg",
+    "merged",
     "scene",
 ]
 

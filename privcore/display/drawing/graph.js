@@ -1016,7 +1016,7 @@ function make(root, on) {
   state.select = (pair) => {
     state.pair = pair;
     draw(state);
-    on.onPair?.(pair);
+    on.onPair?.(pair && pair.map((node) => state.scene.columns[node]));
   };
   state.reset = () => {
     Object.assign(state.zoom, { k: 1, x: 0, y: 0 });

@@ -18,6 +18,7 @@ from privcore.display.drawing.scene import (
     ThemeName,
     arrow_at_end,
     dense,
+    merged,
     ring_at_end,
 )
 from privcore.display.edge_paths import (
@@ -71,9 +72,10 @@ def graph_svg(
 
     Raises ValueError for a wrong number of positions.
     """
+    if len(positions) != len(pane.graph.nodes):
+        raise ValueError(f"{len(positions)} positions for {len(pane.graph.nodes)} nodes")
+    (pane,), positions, *_ = merged([pane], positions)
     nodes = pane.graph.nodes
-    if len(positions) != len(nodes):
-        raise ValueError(f"{len(positions)} positions for {len(nodes)} nodes")
     forms, labels = short_forms(nodes), [wrapped(name, i) for i, name in enumerate(nodes)]
     (centre, half, room), smaller = _boxes(positions, labels), _boxes(positions, forms)
     if room[0] > max(_WIDEST, _WIDER * smaller[2][0]):

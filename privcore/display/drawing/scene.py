@@ -15,9 +15,9 @@ Describes graphs over the same nodes as plain data, for the script that draws th
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -198,6 +198,7 @@ class Pane:
     in the reference are drawn as "missing".  unclear: pairs that are drawn faintly if they are
     adjacent in neither graph.  texts: notes on pairs.  widths: line widths in pixels, which replace
     the widths of the classes.  groups: pairs that a reader can single out, with words for them.
+    repeats: for each column that repeats another, that column; both are drawn as one (`merged`).
     """
 
     key: str
@@ -210,6 +211,7 @@ class Pane:
     texts: Mapping[Edge, str] = field(default_factory=dict)
     widths: Mapping[Edge, float] = field(default_factory=dict)
     groups: Sequence[tuple[str, Sequence[Edge]]] = ()
+    repeats: Mapping[int, int] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         """The pane as JSON-ready data, with a sorted list of all pairs that may be drawn."""
@@ -233,6 +235,81 @@ class Pane:
         groups = [{"text": words, "pairs": [list(p) for p in held]} for words, held in self.groups]
         described = {"key": self.key, "title": self.title, "alt": alt, "pairs": pairs, **pag}
         return described | ({"groups": groups} if groups else {})
+
+
+class Merged(NamedTuple):
+    """Panes in which columns that repeat others are not drawn on their own.
+
+    columns: the column of each node that is drawn; it has the name of all columns that it stands
+    for, such as "sex = gender".  positions, tiers: of these nodes.
+    """
+
+    panes: tuple[Pane, ...]
+    positions: tuple[tuple[float, float], ...]
+    tiers: tuple[int | None, ...]
+    columns: tuple[int, ...]
+
+    def pair(self, pair: Edge | None) -> Edge | None:
+        """The nodes of a pair of columns; None if one of the two is not drawn on its own."""
+        if pair is None or not set(pair) <= set(self.columns):
+            return None
+        return self.columns.index(pair[0]), self.columns.index(pair[1])
+
+
+def merged(
+    panes: Sequence[Pane],
+    positions: Sequence[tuple[float, float]],
+    tiers: Sequence[int | None] = (),
+) -> Merged:
+    """The panes with each column that repeats another drawn as one node with it.
+
+    A column stays a node of its own if a graph links it with a third column.
+    """
+    graphs = [g for pane in panes for g in (pane.graph, pane.reference) if g is not None]
+    nodes = graphs[0].nodes
+    repeats = {
+        column: first
+        for pane in panes
+        for column, first in pane.repeats.items()
+        if all(graph.adjacent(column) <= {first} for graph in graphs)
+    }
+    columns = tuple(column for column in range(len(nodes)) if column not in repeats)
+    place = {column: k for k, column in enumerate(columns)}
+    names = tuple(
+        " = ".join([nodes[c], *(nodes[own] for own in sorted(repeats) if repeats[own] == c)])
+        for c in columns
+    )
+
+    def kept(pairs: Iterable[Edge]) -> Iterable[tuple[Edge, Edge]]:
+        """Each pair that is drawn, and its nodes."""
+        return (((i, j), (place[i], place[j])) for i, j in pairs if i in place and j in place)
+
+    def over(graph: PDAG) -> PDAG:
+        kinds = {kind: frozenset(dict(kept(own)).values()) for kind, own in graph.by_kind.items()}
+        return type(graph)(names, **kinds)
+
+    made = tuple(
+        replace(
+            pane,
+            graph=over(pane.graph),
+            kinds={new: pane.kinds[old] for old, new in kept(pane.kinds)},
+            reference=None if pane.reference is None else over(pane.reference),
+            unclear=tuple(new for _, new in kept(pane.unclear)),
+            texts={new: pane.texts[old] for old, new in kept(pane.texts)},
+            widths={new: pane.widths[old] for old, new in kept(pane.widths)},
+            groups=[(words, [new for _, new in kept(held)]) for words, held in pane.groups],
+            repeats={},
+        )
+        for pane in panes
+    )
+    if not repeats:
+        return Merged(tuple(panes), tuple(positions), tuple(tiers), columns)
+    return Merged(
+        made,
+        tuple(positions[column] for column in columns),
+        tuple(tiers[column] for column in columns) if tiers else (),
+        columns,
+    )
 
 
 def scene(
@@ -259,6 +336,8 @@ def scene(
     graphs = [g for pane in panes for g in (pane.graph, pane.reference) if g is not None]
     if any(graph.nodes != nodes for graph in graphs):
         raise ValueError("the graphs of a scene have different nodes")
+    panes, positions, tiers, columns = drawn = merged(panes, positions, tiers)
+    nodes = panes[0].graph.nodes
     labels = [wrapped(name, i) for i, name in enumerate(nodes)]
     marks = [[MARKS[kind], text, kind not in _RARE] for kind, text in MARK_WORDS.items()]
     pag = any(isinstance(graph, PAG) for graph in graphs)
@@ -275,7 +354,9 @@ def scene(
         "graphs": [pane.as_dict() for pane in panes],
         "words": dict(words or {}),
         "reference": short(reference),
-        "selected": None if selected is None else list(ordered(*selected)),
+        "selected": None if (pair := drawn.pair(selected)) is None else list(ordered(*pair)),
+        # Whoever asks about a pair asks about columns.
+        "columns": list(columns),
         # For a PAG: the meaning of each mark, and whether the legend always has it.
         **({"pag": True, "marks": marks} if pag else {}),
     }

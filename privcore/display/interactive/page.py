@@ -6,7 +6,7 @@ The runs of a page to share: one algorithm on one data set, at several ε.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from typing import Any
 
@@ -247,6 +247,9 @@ def _scene(
     if private:
         name = _marked(f"Without privacy ({base_title(series.algorithm)})", mark)
         panes.append(_pane("base", name, base, before, reference))
+    if len(series.results) == 1:
+        # Pages with several runs share their nodes, and runs may differ in what repeats what.
+        panes = [replace(pane, repeats=result.repeats) for pane in panes]
     words = class_words(kind, result.graph, reference)
     name = here.reference_name
     return scene(positions, panes, words=words, reference=name, tiers=result.tiers)

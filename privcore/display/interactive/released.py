@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from privcore.algorithms import Algorithm, Discovery, get_algorithm
+from privcore.algorithms.search.result import named_repeats, read_repeats
 from privcore.display.answer import promise_sentence
 from privcore.display.drawing import Pane, scene
 from privcore.display.findings import (
     confidence_text,
     line_texts,
     line_widths,
+    repeats_sentences,
     settled_sentence,
     width_of,
 )
@@ -61,6 +63,7 @@ def certificate_page(document: Mapping[str, Any]) -> str:
     ]
     return _page(
         graph,
+        read_repeats(graph, released.get("repeats", {})),
         Guarantee.of(document["guarantee"]),
         get_algorithm(document["algorithm"]["name"]),
         texts,
@@ -82,6 +85,7 @@ def numbers_page(result: Discovery, names: Sequence[str], signers: Sequence[str]
     ]
     return _page(
         result.graph,
+        result.repeats,
         result.guarantee,
         get_algorithm(result.algorithm),
         line_texts(result.findings),
@@ -94,6 +98,7 @@ def numbers_page(result: Discovery, names: Sequence[str], signers: Sequence[str]
 
 def _page(
     graph: PDAG,
+    repeats: Mapping[int, int],
     guarantee: Guarantee,
     algorithm: Algorithm,
     texts: Mapping[Edge, str],
@@ -111,6 +116,7 @@ def _page(
         {},
         texts=texts,
         widths=widths,
+        repeats=repeats,
     )
     drawn = scene(shared_layout(graph.nodes, graph=graph), [pane])
     step = {
@@ -125,6 +131,7 @@ def _page(
     small = [
         ("Algorithm", algorithm_words(algorithm)),
         *about,
+        ("Repeats", " ".join(repeats_sentences(named_repeats(graph, repeats)))),
         (
             "Reading it",
             f"{_OF_PAG if isinstance(graph, PAG) else _OF_LINKS} If the algorithm estimates "

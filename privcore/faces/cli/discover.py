@@ -22,7 +22,12 @@ from privcore.data import Dataset
 from privcore.data.discretise import usual_intervals
 from privcore.data.model import Described
 from privcore.display.commands import page_command
-from privcore.display.findings import confidence_text, settled_sentence, verdict_counts
+from privcore.display.findings import (
+    confidence_text,
+    repeats_sentences,
+    settled_sentence,
+    verdict_counts,
+)
 from privcore.display.interactive import (
     CONFIRMATION,
     check_may_be_sent,
@@ -312,6 +317,7 @@ def _edge_lines(report: dict[str, Any]) -> list[str]:
         f"{edge:{width}}  {'; '.join(filter(None, notes[frozenset(pair)]))}".rstrip()
         for pair, edge in edges
     ]
+    lines += repeats_sentences(report["repeats"])
     if pairs is None:
         return lines
     reference = report["parameters"]["reference_effect"]

@@ -122,8 +122,8 @@ def compared(data: Dataset | ParquetTable, answer: Effects, network: str | None)
     indexed = answer.question.on(data.columns)
     others: dict[str, Any] = {}
     try:
-        graph = non_private_reference(source_of(data), answer.result).graph
-        others["without_privacy"] = without_privacy(data, graph, answer.question)
+        base = non_private_reference(source_of(data), answer.result)
+        others["without_privacy"] = without_privacy(data, base.graph, answer.question, base.repeats)
     except PrivcoreError as error:
         others["without_privacy_refused"] = str(error)
     if network is not None and indexed.level >= 0:

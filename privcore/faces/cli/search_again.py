@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from privcore.algorithms import get_algorithm
-from privcore.algorithms.search.result import Discovery, described_pairs
+from privcore.algorithms.search.result import Discovery, described_pairs, named_repeats
+from privcore.display.findings import repeats_sentences
 from privcore.display.interactive import numbers_page
 from privcore.display.sentences import hidden_sentence
 from privcore.errors import ParameterError
@@ -92,6 +93,7 @@ def _report(result: Discovery, unsettled: list[OpenPair]) -> dict[str, Any]:
         "parameters": dict(result.parameters),
         "settled": result.settled,
         "hidden_stage": result.hidden_stage,
+        "repeats": named_repeats(result.graph, result.repeats),
         "pairs": described_pairs(result.graph, result.findings),
         "cannot_be_told": [
             {
@@ -107,6 +109,7 @@ def _report(result: Discovery, unsettled: list[OpenPair]) -> dict[str, Any]:
 def _words(result: Discovery, unsettled: list[OpenPair], checked: bool) -> list[str]:
     promise, nodes = result.guarantee, result.graph.nodes
     lines = [*result.graph.lines(), *filter(None, [hidden_sentence(result)])]
+    lines += repeats_sentences(named_repeats(result.graph, result.repeats))
     stated = "the result is covered by" if checked else "the signer states"
     lines.append(
         f"searched again at no further cost; {stated} epsilon {promise.epsilon:g}, delta "
