@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc
 
-from privcore.arrays import Integers, Matrix
+from privcore.arrays import Integers, Matrix, Vector
 from privcore.counts import CountSource, MomentSource, has_levels
-from privcore.independence.linear_scores import covariance
+from privcore.independence.linear_scores import covariance, determines
 from privcore.independence.score import LEAST_RESIDUAL
 from privcore.independence.table_scores import scan
 
@@ -25,6 +25,9 @@ Pair = tuple[int, int]
 # The noise on a share is small if this many of its standard deviations stay below the limit: a
 # share of twice the limit is then below the limit in one of 700 releases.
 CLEAR = 3
+# From so many levels on, the midranks of levels are compared too: two columns that were cut from
+# the same numbers differ by a level where their cut points differ.
+_IN_ORDER = 4
 # Smallest variance distinct from 0.
 _TINY = 1e-300
 
@@ -48,24 +51,40 @@ def _suspects(source: CountSource, score: str, level: float) -> Iterable[Pair]:
 
     Two rows differ in x with probability v, the variance of x. If x leaves a share s of the
     variance w of y, they differ in y alone with probability at most s w, so that v ≥ (1 − s) w.
-    By Pinsker's inequality G² is at least 2 n (1 − s) w; χ² is at least n (1 − s) w.
+    By Pinsker's inequality G² is at least 2 n (1 − s) w; χ² is at least n (1 − s) w. The same holds
+    for midranks, where w is their variance over their squared range.
     """
     pairs, others = list(combinations(range(len(source.names)), 2)), range(len(source.names))
     tests = scan(source, score, level, 0, 0, pairs, [set(others) - {c} for c in others])
     if tests is None:
         return pairs
-    explained = [
-        (1 - LEAST_RESIDUAL) * (1 - ((source.table([c]) / source.n) ** 2).sum()) for c in others
-    ]
+    explained, of_ranks = [], []
+    for column in others:
+        shares = source.table([column]) / source.n
+        explained.append((1 - LEAST_RESIDUAL) * (1 - (shares * shares).sum()))
+        ranks, deviation = _midranks(shares)
+        ranged = len(shares) >= _IN_ORDER and deviation > 0
+        spread = (deviation / np.ptp(ranks)) ** 2 if ranged else 1.0
+        of_ranks.append((1 - LEAST_RESIDUAL) * spread)
     times = (2 if score == "g2" else 1) * source.n
     suspects = []
     for (x, y), test in zip(pairs, tests, strict=True):
-        most, least = sorted((explained[x], explained[y]), reverse=True)
-        if most * (1 - LEAST_RESIDUAL) <= least:
+        least, most = sorted((explained[x], explained[y]))
+        in_order = min(source.levels[x], source.levels[y]) >= _IN_ORDER
+        if in_order:
+            most = min(most, max(of_ranks[x], of_ranks[y]))
+        if in_order or most * (1 - LEAST_RESIDUAL) <= least:
             degrees = (source.levels[x] - 1) * (source.levels[y] - 1)
             if test is None or test.p_values[0] <= chdtrc(degrees, times * most):
                 suspects.append((x, y))
     return suspects
+
+
+def _midranks(shares: Vector) -> tuple[Vector, float]:
+    """Centred midranks of levels with these shares, and their standard deviation."""
+    ranks = np.cumsum(shares) - shares / 2
+    ranks -= shares @ ranks / max(shares.sum(), _TINY)
+    return ranks, sqrt(shares @ (ranks * ranks))
 
 
 def repeated_tables(
@@ -80,9 +99,21 @@ def repeated_tables(
     found = []
     for pair in pairs:
         counts, noise = table(pair).astype(np.float64), variance(pair)
-        if _explains(counts, noise) and _explains(counts.T, noise):
+        both = _explains(counts, noise) and _explains(counts.T, noise)
+        if both or (min(counts.shape) >= _IN_ORDER and _explains_ranks(counts, noise)):
             found.append(pair)
     return found
+
+
+def _explains_ranks(counts: Matrix, variance: float) -> bool:
+    """Whether midranks in the order of the levels nearly determine each other."""
+    n, coded = max(counts.sum(), 1.0), []
+    for axis in (1, 0):
+        ranks, deviation = _midranks(np.maximum(counts.sum(axis=axis), 0) / n)
+        coded.append(ranks / max(deviation, _TINY))
+    noise = 2 * sqrt(variance * np.prod([ranks @ ranks for ranks in coded])) / n
+    share = 1 - float(coded[0] @ counts @ coded[1] / n) ** 2
+    return determines(share, int(n), 1) and CLEAR * noise < LEAST_RESIDUAL
 
 
 def _explains(counts: Matrix, variance: float) -> bool:

@@ -144,6 +144,19 @@ def test_names_and_codes_of_places_are_one_column(run):
     assert repeats(result) == {"country": "city"}
 
 
+@pytest.mark.parametrize("run", RUNS)
+def test_two_columns_cut_from_the_same_numbers_at_other_points_are_one(run):
+    """One row in ten is in the next level: most of the variance is between distant levels."""
+    rng = np.random.default_rng(3)
+    age = rng.integers(0, 60, ROWS)
+    rich = (rng.random(ROWS) < 0.2 + age / 100).astype(int)
+    columns = {"age": age // 10, "born": np.minimum((60 - age) // 10, 5), "rich": rich}
+    assert 0.05 < np.mean(columns["age"] + columns["born"] != 5) < 0.15
+    result = found(table(columns, {"age": "ordinal", "born": "ordinal"}), run)
+    assert links(result) == pairs("age born", "age rich")
+    assert repeats(result) == {"born": "age"}
+
+
 @pytest.mark.parametrize("run", BY_LEVELS)
 def test_two_levels_do_not_repeat_four(run):
     city, rich = places()
@@ -322,6 +335,11 @@ def test_tables_by_hand():
     # A few rows show nothing.
     assert not repeated_in([[8, 0], [0, 8]])
     assert not repeated_in([[1000, 0], [0, 1]])
+    # Two columns whose cut points differ: one row in ten is in the next level.
+    shifted = 900 * np.eye(5) + 100 * np.eye(5, k=1)
+    assert repeated_in(shifted)
+    assert not repeated_in(shifted[[2, 0, 3, 1, 4]])
+    assert not repeated_in(shifted, variance=10_000.0)
     # Noise as large as the limit shows nothing either.
     assert repeated_in([[5000, 0], [0, 5000]], variance=100.0)
     assert not repeated_in([[5000, 0], [0, 5000]], variance=10_000.0)

@@ -219,3 +219,20 @@ def test_levels_of_a_column_with_gaps_are_as_read_from_the_rows():
     ]
     clean(app.run())
     assert app.table[0].value["comparison with these rows"].nunique() == 2
+
+
+def test_a_column_that_repeats_another_is_named_and_left_out_with_one_click():
+    rows = [(i % 2, (i * 7 % 11) % 2, i % 3) for i in range(300)]
+    content = "sex,ill,group,gender\n" + "".join(
+        f"{'mf'[a]},{b},{c},{('man', 'woman')[a]}\n" for a, b, c in rows
+    )
+    app = open_table(content.encode(), use=False)
+    assert app.session_state["upload_repeats"][2] == {"gender": "sex"}
+    clean(app.button(key="upload_repeat_gender").click().run())
+    assert labels(app)["gender"] == LEAVE_OUT
+    assert app.session_state["upload_repeats"][2] == {}
+    assert not [button for button in app.button if button.key == "upload_repeat_gender"]
+
+
+def test_a_table_without_repeats_names_none():
+    assert open_table(SURVEY, use=False).session_state["upload_repeats"][2] == {}

@@ -10,6 +10,7 @@ from dataclasses import replace
 import pandas as pd
 import streamlit as st
 
+from pages.ui.texts import plain
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.visible import PublicShape
 from privcore.errors import DataError, PrivcoreError
@@ -17,6 +18,7 @@ from privcore.extras.lab.work import WIDE, wide_sentence
 from privcore.intake import ColumnSchema, RawTable
 from privcore.intake.coding import column_of
 from privcore.intake.proposing import LEAVE_OUT, Proposal
+from privcore.intake.repeated import repeated_columns
 from privcore.intake.triage import codes_of, drawn_by_name
 from privcore.text import counted, short
 
@@ -107,6 +109,7 @@ def table(raw: RawTable) -> None:
     )
     if refused := st.session_state.pop("upload_refused", ""):
         st.error(refused, icon=":material/error:")
+    _repeats(raw, schema)
 
 
 def check_width(schema: Sequence[ColumnSchema]) -> None:
@@ -220,6 +223,28 @@ def _examples(raw: RawTable) -> dict[str, str]:
             texts[name] = ", ".join(most) + " …" * (len(counts) > _EXAMPLES)
         held = st.session_state["upload_examples"] = (raw, texts)
     return held[1]
+
+
+def _repeats(raw: RawTable, schema: Sequence[ColumnSchema]) -> None:
+    """Say which columns repeat others, each with a button that leaves it out."""
+    held: tuple[RawTable, list[ColumnSchema], dict[str, str]] | None
+    held = st.session_state.get("upload_repeats")
+    if held is None or held[0] is not raw or held[1] != schema:
+        found = repeated_columns(raw, schema)
+        held = st.session_state["upload_repeats"] = (raw, list(schema), found)
+    places = {column.name: at for at, column in enumerate(schema)}
+    for name, first in list(held[2].items())[:_MANY]:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(
+                f"**{plain(short(name))}** repeats **{plain(short(first))}**: a search takes both "
+                "as one column."
+            )
+            st.button(
+                f"Leave out {plain(short(name, 20))}",
+                on_click=_take,
+                args=([places[name]], LEAVE_OUT),
+                key=f"upload_repeat_{name}",
+            )
 
 
 def _measured(schema: Sequence[ColumnSchema], rows: int) -> dict[str, str]:

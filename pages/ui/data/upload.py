@@ -144,7 +144,7 @@ def _forget() -> None:
         *("upload", "upload_raw", "upload_bytes", "upload_schema", "upload_used"),
         *("upload_used_of", "upload_guessed", "upload_proposals", "upload_triaged"),
         *("upload_unit", "upload_bounded", "upload_edited", "upload_examples"),
-        *("upload_stated", "upload_confirmed"),
+        *("upload_repeats", "upload_stated", "upload_confirmed"),
         *("_results", "_surrogates", "_positions", "_look_of", "own_cause", "own_effect"),
     ):
         st.session_state.pop(key, None)

@@ -257,6 +257,9 @@ def with_hidden_causes(
     def independent(x: int, y: int, held: Columns) -> bool:
         if run.hooks.cancelled():
             raise Cancelled
+        # Given what repeats x or y there is nothing left to test.
+        if known.repeats.keys() & set(held):
+            return False
         return decision.fits(x, y, held) and decision.answer(x, y, held).independent
 
     def read(skeleton: Skeleton) -> tuple[_Read, Triples]:
