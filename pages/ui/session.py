@@ -39,7 +39,7 @@ _FORMAT = 1
 # confirmation, whose box is ticked from what was confirmed.
 _NOT_KEPT = (
     *("upload_file_", "upload_schema_file", "upload_truth", "upload_editor_", "upload_columns_"),
-    *("upload_apply", "upload_letters_", "upload_confirm_"),
+    *("upload_apply", "upload_letters_", "upload_confirm_", "upload_repeat"),
 )
 _SECONDS = 1800.0
 _SESSIONS = 8

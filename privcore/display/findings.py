@@ -104,15 +104,15 @@ def confidence_groups(findings: Mapping[Edge, PairFinding]) -> list[tuple[str, l
 def repeats_sentences(repeats: Mapping[str, str]) -> list[str]:
     """A sentence for each column that stands for columns that repeat it; names in plain text.
 
-    >>> repeats_sentences({"gender": "sex", "sexcode": "sex"})
-    ['gender, sexcode repeat sex: they are taken as one column, for which sex stands.']
+    >>> repeats_sentences({"b": "a", "c": "a"})
+    ['b, c repeat a: they are one column, for which a stands. Each repeat counts as a link.']
     """
     groups: dict[str, list[str]] = {}
     for name, first in repeats.items():
         groups.setdefault(first, []).append(short(name))
     return [
         f"{', '.join(names)} {'repeats' if len(names) == 1 else 'repeat'} {short(first)}: they are "
-        f"taken as one column, for which {short(first)} stands."
+        f"one column, for which {short(first)} stands. Each repeat counts as a link."
         for first, names in groups.items()
     ]
 

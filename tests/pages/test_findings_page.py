@@ -2,8 +2,9 @@
 
 import pytest
 
+from privcore.display.findings import repeats_sentences
 from tests.messages import label, shows
-from tests.pages.opening import captions, clean, graphs, open_table, press, start
+from tests.pages.opening import captions, clean, graphs, open_table, press, scenes, start
 
 POOR = {"algorithm": "moment-search", "epsilon": "0.1", "rows": "20000"}
 
@@ -33,6 +34,18 @@ def test_pairs_and_what_can_be_seen_have_tabs():
     app = start(**POOR, discover_tab=label("what-to-expect"))
     assert any("90 % probability" in m.value for m in app.markdown)
     assert app.get("plotly_chart")
+
+
+def test_a_column_that_repeats_another_is_drawn_as_one_with_it():
+    rows = [(i % 2, (i // 2) % 2 if i % 5 == 0 else i % 2) for i in range(600)]
+    table = "sex,ill,gender\n" + "".join(f"{'mf'[a]},{b},{'yx'[a]}\n" for a, b in rows)
+    app = open_table(table.encode(), algorithm="moment-search", epsilon="10")
+    app = clean(app.switch_page("pages/discover.py").run())
+    for scene in scenes(app):
+        assert scene["names"] == ["sex = gender", "ill"]
+    assert {(p["i"], p["j"]) for graph in graphs(app) for p in graph["pairs"]} == {(0, 1)}
+    (text,) = repeats_sentences({"gender": "sex"})
+    assert text in captions(app)
 
 
 def test_other_algorithms_say_nothing_of_pairs():
