@@ -6,10 +6,11 @@ Random networks of up to 10 columns (`random_networks`) as levels and by a few n
 random linear models of 8 columns of numbers.  One column with a link is spelt a second time: its
 levels in another order, or −x for numbers; all rows (*exact*), or 99 of 100 rows (*99 %*).
 PC, FCI and moment search run with and without the second spelling.  Printed for each: tables in
-which it is found as a repeat; tables in which the skeleton of the other columns changes; the links
-of these columns; and those that go and come.  Moment search draws other noise for one more column,
-and may measure in another form, so the last two columns state how many links differ between two
-draws of noise without the second spelling.  Graph, data and noise have one seed, from --first; δ = 10⁻⁶.
+which it is found as a repeat; tables whose skeleton changes, if a link with the second spelling
+counts as one with its column; links without it; and those that go and come with it.  Moment search
+draws other noise for one more column, and may measure in another form, so the last two columns
+state how many links differ between two draws of noise without the second spelling.  Graph, data and
+noise have one seed, from --first; δ = 10⁻⁶.
 """
 
 from __future__ import annotations
@@ -75,10 +76,13 @@ def spelt_again(data: Dataset, share: float, seed: int) -> tuple[Dataset, int]:
     return Dataset(data.name, (*data.columns, again), (*data.values, other)), column
 
 
-def links(result: Discovery) -> set[tuple[int, int]]:
-    """The links between the columns that have one spelling or the first."""
-    last = result.graph.nodes.index("again") if "again" in result.graph.nodes else None
-    return {pair for pair in result.graph.skeleton if last not in pair}
+def links(result: Discovery, column: int | None = None) -> set[tuple[int, int]]:
+    """The links of a graph, where those of the second spelling count as those of its column."""
+    last = len(result.graph.nodes) - 1
+    pairs = result.graph.skeleton
+    if column is not None:
+        pairs = {tuple(sorted(column if c == last else c for c in pair)) for pair in pairs}
+    return {(i, j) for i, j in pairs if i != j}
 
 
 def compared(
@@ -91,7 +95,7 @@ def compared(
         noise = {} if algorithm == "pc" else {"seed": seed}
         plain = discover(data, algorithm, parameters, keep_trace=False, **noise)
         result = discover(more, algorithm, parameters, keep_trace=False, **noise)
-        before, after = links(plain), links(result)
+        before, after = links(plain), links(result, column)
         counts["found"] += result.repeats.get(data.p) == result.repeats.get(column, column)
         counts["changed"] += before != after
         counts["links"] += len(before)

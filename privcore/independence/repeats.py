@@ -1,7 +1,9 @@
 """Columns that repeat each other, such as two spellings or two codes of one fact.
 
-Each leaves less than `LEAST_RESIDUAL` of the other's variance. Every other column depends on both
-alike, and given one of them hardly on the other, so that tests would take the links of both away.
+Each leaves less than `LEAST_RESIDUAL` of the other's variance, with noise whose standard deviation
+is smaller, too: a share of four times the limit is below it in one of 700 releases. Every other
+column depends on both alike, and given one of them hardly on the other, so that tests would take
+the links of both away.
 """
 
 from __future__ import annotations
@@ -22,11 +24,8 @@ from privcore.independence.score import LEAST_RESIDUAL
 from privcore.independence.table_scores import scan
 
 Pair = tuple[int, int]
-# The noise on a share is small if this many of its standard deviations stay below the limit: a
-# share of twice the limit is then below the limit in one of 700 releases.
-CLEAR = 3
-# From so many levels on, the midranks of levels are compared too: two columns that were cut from
-# the same numbers differ by a level where their cut points differ.
+# From this number of levels on, midranks are compared too: two columns that were cut from the same
+# numbers differ by a level where their cut points differ.
 _IN_ORDER = 4
 # Smallest variance distinct from 0.
 _TINY = 1e-300
@@ -113,7 +112,7 @@ def _explains_ranks(counts: Matrix, variance: float) -> bool:
         coded.append(ranks / max(deviation, _TINY))
     noise = 2 * sqrt(variance * np.prod([ranks @ ranks for ranks in coded])) / n
     share = 1 - float(coded[0] @ counts @ coded[1] / n) ** 2
-    return determines(share, int(n), 1) and CLEAR * noise < LEAST_RESIDUAL
+    return determines(share, int(n), 1) and noise < LEAST_RESIDUAL
 
 
 def _explains(counts: Matrix, variance: float) -> bool:
@@ -125,7 +124,7 @@ def _explains(counts: Matrix, variance: float) -> bool:
     # As in `kernels.tables.determined`: one more row may disagree.
     left, filled = n - (each / rows).sum() + 1, (counts.sum(axis=1) >= least).sum()
     allowed = LEAST_RESIDUAL * (n - filled) * (1 - (shares * shares).sum())
-    return bool(left < allowed and CLEAR * deviation < allowed)
+    return bool(max(left, deviation) < allowed)
 
 
 def repeated_numbers(sigma: Matrix, ends: Integers, variances: Matrix, n: int) -> list[Pair]:
@@ -151,7 +150,6 @@ def repeated_numbers(sigma: Matrix, ends: Integers, variances: Matrix, n: int) -
         noise += np.diag(variances) * sizes
         deviation = np.sqrt(noise) / total
         share, left = 1 - explained / total, n - 1 - sizes[x]
-        clear = CLEAR * deviation < LEAST_RESIDUAL
-        explains[x] = clear & (share * n + 1 < LEAST_RESIDUAL * left)
+        explains[x] = (deviation < LEAST_RESIDUAL) & (share * n + 1 < LEAST_RESIDUAL * left)
     both = np.triu(explains & explains.T, 1)
     return [(int(x), int(y)) for x, y in np.argwhere(both)]

@@ -353,7 +353,7 @@ def test_covariances_by_hand():
     assert found(1.0) == found(-1.0) == found(0.98) == [(0, 1)]
     assert found(0.97) == []
     assert found(1.0, n=10) == []
-    assert found(1.0, noise=0.03**2) == []
+    assert found(1.0, noise=0.06**2) == []
 
 
 @pytest.mark.parametrize("score", ["g2", "chi2", "z-star", "lines"])
