@@ -1,6 +1,6 @@
 """Whether a second spelling of a column changes other links.
 
-    python -m benchmarks.second_spelling [--tables 40] [--rows 5000] [--first 1] [--epsilons 1,100]
+    python -m benchmarks.second_spelling [--tables 40] [--rows 5000] [--first 1] [--epsilons 1,10]
 
 Random networks of up to 10 columns (`random_networks`) as levels and by a few numbers each, and
 random linear models of 8 columns of numbers.  One column with a link is spelt a second time: its
@@ -113,7 +113,7 @@ def main() -> None:
     parser.add_argument("--tables", type=int, default=40)
     parser.add_argument("--rows", type=int, default=5000)
     parser.add_argument("--first", type=int, default=1)
-    parser.add_argument("--epsilons", default="1,100")
+    parser.add_argument("--epsilons", default="1,10")
     options = parsed(parser, tables=1, rows=500, epsilons="1")
     levels = list(tables_of_levels(options.first, options.tables, options.rows))
     numbers = list(tables_of_numbers(options.first, options.tables, options.rows))

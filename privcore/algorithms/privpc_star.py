@@ -26,7 +26,7 @@ from privcore.arrays import Columns, Matrix, Vector
 from privcore.independence import z_threshold
 from privcore.independence.linear_scores import covariance, fisher_z, partial_correlation
 from privcore.independence.repeats import repeated_numbers
-from privcore.independence.score import LEAST_RESIDUAL
+from privcore.independence.score import LEAST_RESIDUAL, least_residual
 from privcore.parameter import Parameter
 from privcore.privacy.accounting.composition import Event
 from privcore.privacy.mechanisms.gaussian import planned_mu, planned_sigma
@@ -269,7 +269,8 @@ class NoisyFisher(FreeDecision):
         left = weights @ sigma[nodes[:, None], nodes] @ weights
         # The noise on the matrix has at most this effect on the residual variance.
         noise = math.sqrt(2) * self._released.deviation * (weights @ weights)
-        return bool(max(left, noise) < LEAST_RESIDUAL * sigma[column, column])
+        least = least_residual(self._n) * sigma[column, column]
+        return bool(left < least and noise < LEAST_RESIDUAL * sigma[column, column])
 
     def _tested(self, x: int, y: int, conditioning_set: Columns) -> tuple[float, float, bool]:
         """|Z| of the test, the threshold for it, and whether the set separates the pair."""

@@ -19,7 +19,7 @@ import numpy as np
 
 from privcore.arrays import Columns, Matrix, Vector
 from privcore.counts import Bases, CountSource, MomentSource
-from privcore.independence.score import LEAST_RESIDUAL, Score
+from privcore.independence.score import Score, least_residual
 
 # Residual variances below this share of the variance count as 0: the conditioning set determines
 # the column, and the residual is rounding error.
@@ -65,7 +65,7 @@ def determines(shares: Vector | float, n: int, others: int) -> bool:
 
     One more row may disagree, so that few rows show nothing.
     """
-    return bool((np.asarray(shares) * n + 1 < LEAST_RESIDUAL * (n - 1 - others)).any())
+    return bool((np.asarray(shares) * n + 1 < least_residual(n) * (n - 1 - others)).any())
 
 
 def residual(

@@ -1,7 +1,7 @@
 """Columns that repeat each other, such as two spellings or two codes of one fact.
 
-Each leaves less than `LEAST_RESIDUAL` of the other's variance, with noise whose standard deviation
-is smaller, too: a share of four times the limit is below it in one of 700 releases. Every other
+Each leaves less than `least_residual` of the other's variance, with noise whose standard deviation
+is below 5 % of it: a share of 20 % is then below 5 % in one of 700 releases. Every other
 column depends on both alike, and given one of them hardly on the other, so that tests would take
 the links of both away.
 """
@@ -20,7 +20,7 @@ from scipy.special import chdtrc
 from privcore.arrays import Integers, Matrix, Vector
 from privcore.counts import CountSource, MomentSource, has_levels
 from privcore.independence.linear_scores import covariance, determines
-from privcore.independence.score import LEAST_RESIDUAL
+from privcore.independence.score import LEAST_RESIDUAL, least_residual
 from privcore.independence.table_scores import scan
 
 Pair = tuple[int, int]
@@ -123,7 +123,7 @@ def _explains(counts: Matrix, variance: float) -> bool:
     deviation = 2 * sqrt(variance * ((counts / rows[:, None]) ** 2).sum())
     # As in `kernels.tables.determined`: one more row may disagree.
     left, filled = n - (each / rows).sum() + 1, (counts.sum(axis=1) >= least).sum()
-    allowed = LEAST_RESIDUAL * (n - filled) * (1 - (shares * shares).sum())
+    allowed = least_residual(int(n)) * (n - filled) * (1 - (shares * shares).sum())
     return bool(max(left, deviation) < allowed)
 
 
@@ -150,6 +150,6 @@ def repeated_numbers(sigma: Matrix, ends: Integers, variances: Matrix, n: int) -
         noise += np.diag(variances) * sizes
         deviation = np.sqrt(noise) / total
         share, left = 1 - explained / total, n - 1 - sizes[x]
-        explains[x] = (deviation < LEAST_RESIDUAL) & (share * n + 1 < LEAST_RESIDUAL * left)
+        explains[x] = (deviation < LEAST_RESIDUAL) & (share * n + 1 < least_residual(n) * left)
     both = np.triu(explains & explains.T, 1)
     return [(int(x), int(y)) for x, y in np.argwhere(both)]

@@ -22,6 +22,15 @@ from privcore.errors import ParameterError
 # given them says nothing. The variance of a column with levels is 1 − Σ p², so the unexplained
 # share is 1 − τ of Goodman & Kruskal (1954).
 LEAST_RESIDUAL = 0.05
+# The share that is left of n rows is worth as many of them; with this number a test says enough.
+_ENOUGH_ROWS = 500
+
+
+def least_residual(n: int) -> float:
+    """The share of a column's variance that others must leave for a test of n rows."""
+    return min(LEAST_RESIDUAL, _ENOUGH_ROWS / max(n, 1))
+
+
 # P-values up to this one are computed as logarithms.
 SMALLEST = 1e-290
 _TERMS = 500
@@ -210,7 +219,7 @@ class Score:
         x, y, ordered = _sorted(x, y, conditioning_set)
         tables = source.conditional_tables(x, y, ordered)
         flat = np.require(tables, np.int64, ("C", "W")).ravel()
-        return bool(kernels.tables.determined(flat, *tables.shape, LEAST_RESIDUAL))
+        return bool(kernels.tables.determined(flat, *tables.shape, least_residual(source.n)))
 
     def log_p(self, source: CountSource, x: int, y: int, conditioning_set: Sequence[int]) -> float:
         """The logarithm of the p-value, exact even if the p-value underflows."""

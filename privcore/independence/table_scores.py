@@ -28,7 +28,7 @@ from privcore import kernels
 from privcore.arrays import Vector
 from privcore.counts import CountSource, InMemoryCounts
 from privcore.counts.tables import Arrays
-from privcore.independence.score import LEAST_RESIDUAL, log_chi2_tail
+from privcore.independence.score import least_residual, log_chi2_tail
 from privcore.kernels.arguments import Packed
 
 Tables = NDArray[np.int64]
@@ -249,7 +249,7 @@ def _scanned(
                 every,
                 score == "g2",
                 critical,
-                LEAST_RESIDUAL,
+                least_residual(source.n),
                 cells,
                 verdicts,
                 tests,

@@ -330,6 +330,8 @@ def test_tables_by_hand():
     # 1 − τ = 4 · 0.01 · 0.99 of two levels as frequent.
     assert repeated_in([[4950, 50], [50, 4950]])
     assert not repeated_in([[4900, 100], [100, 4900]])
+    # The same of more rows is enough to tell them apart.
+    assert not repeated_in([[49_500, 500], [500, 49_500]])
     # One way is not enough.
     assert not repeated_in([[500, 0], [500, 0], [0, 1000]])
     # A few rows show nothing.
