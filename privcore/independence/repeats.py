@@ -1,9 +1,8 @@
 """Columns that repeat each other, such as two spellings or two codes of one fact.
 
-Each leaves less than `least_residual` of the other's variance, with noise whose standard deviation
-is below 5 % of it: a share of 20 % is then below 5 % in one of 700 releases. Every other
-column depends on both alike, and given one of them hardly on the other, so that tests would take
-the links of both away.
+Each leaves so little of the other's variance that a test given the one says nothing about the other
+(`least_residual`). Every third column depends on both alike, and given one of them hardly on the
+other, so that tests would take the links of both away.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from scipy.special import chdtrc
 
 from privcore.arrays import Integers, Matrix, Vector
 from privcore.counts import CountSource, MomentSource, has_levels
-from privcore.independence.linear_scores import covariance, determines
+from privcore.independence.linear_scores import covariance
 from privcore.independence.score import LEAST_RESIDUAL, least_residual
 from privcore.independence.table_scores import scan
 
@@ -112,7 +111,18 @@ def _explains_ranks(counts: Matrix, variance: float) -> bool:
         coded.append(ranks / max(deviation, _TINY))
     noise = 2 * sqrt(variance * np.prod([ranks @ ranks for ranks in coded])) / n
     share = 1 - float(coded[0] @ counts @ coded[1] / n) ** 2
-    return determines(share, int(n), 1) and noise < LEAST_RESIDUAL
+    return bool(share * n + 1 < _limit(n, noise) * (n - 2))
+
+
+def _limit(n: float, deviation: Any) -> Any:
+    """The share that counts as little; −∞ if the noise on it is too large to tell.
+
+    deviation: standard deviation of the noise on shares. Noise hides what it cannot tell from
+    nothing; with the largest that is allowed, a share of 20 % counts as little in one of 700
+    releases.
+    """
+    limit = np.minimum(least_residual(int(n)) + 2 * deviation, LEAST_RESIDUAL)
+    return np.where(deviation < LEAST_RESIDUAL, limit, -np.inf)
 
 
 def _explains(counts: Matrix, variance: float) -> bool:
@@ -123,8 +133,8 @@ def _explains(counts: Matrix, variance: float) -> bool:
     deviation = 2 * sqrt(variance * ((counts / rows[:, None]) ** 2).sum())
     # As in `kernels.tables.determined`: one more row may disagree.
     left, filled = n - (each / rows).sum() + 1, (counts.sum(axis=1) >= least).sum()
-    allowed = least_residual(int(n)) * (n - filled) * (1 - (shares * shares).sum())
-    return bool(max(left, deviation) < allowed)
+    whole = max((n - filled) * (1 - (shares * shares).sum()), _TINY)
+    return bool(left < _limit(n, deviation / whole) * whole)
 
 
 def repeated_numbers(sigma: Matrix, ends: Integers, variances: Matrix, n: int) -> list[Pair]:
@@ -150,6 +160,6 @@ def repeated_numbers(sigma: Matrix, ends: Integers, variances: Matrix, n: int) -
         noise += np.diag(variances) * sizes
         deviation = np.sqrt(noise) / total
         share, left = 1 - explained / total, n - 1 - sizes[x]
-        explains[x] = (deviation < LEAST_RESIDUAL) & (share * n + 1 < least_residual(n) * left)
+        explains[x] = share * n + 1 < _limit(n, deviation) * left
     both = np.triu(explains & explains.T, 1)
     return [(int(x), int(y)) for x, y in np.argwhere(both)]
