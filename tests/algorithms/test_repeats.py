@@ -5,6 +5,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from benchmarks.second_spelling import links as spelling_links
+from benchmarks.second_spelling import spelt_again, tables_of_levels, tables_of_numbers
 from privcore.algorithms import count, discover
 from privcore.algorithms.engine import search_again
 from privcore.counts.tables import InMemoryCounts
@@ -410,3 +412,20 @@ def test_without_noise_every_form_finds_the_same_repeats():
         algorithm, parameters = RUNS[run]
         result = discover(data, algorithm, parameters, noise=NoNoise())
         assert repeats(result) == {"gender": "sex"}
+
+
+@pytest.mark.parametrize("share", [0.0, 0.01])
+@pytest.mark.parametrize("run", ["pc", "fci", "numbers: pc", "numbers: moments"])
+def test_a_second_spelling_changes_no_other_link_of_random_tables(run, share):
+    kind = tables_of_numbers if run.startswith("numbers") else tables_of_levels
+    for seed, data in kind(7, 3, 5000):
+        more, column = spelt_again(data, share, seed)
+        graphs = []
+        for each in (data, more):
+            if run == "numbers: moments":
+                made = discover(count(each), "moment-search", {"epsilon": 10.0}, noise=NoNoise())
+            else:
+                made = discover(count(each), "pc", {"hidden_causes": run == "fci"})
+            graphs.append(made)
+        assert graphs[1].repeats == {**graphs[0].repeats, data.p: column}
+        assert spelling_links(graphs[1], column) == spelling_links(graphs[0])
