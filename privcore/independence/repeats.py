@@ -111,7 +111,7 @@ def _explains_ranks(counts: Matrix, variance: float) -> bool:
         coded.append(ranks / max(deviation, _TINY))
     noise = 2 * sqrt(variance * np.prod([ranks @ ranks for ranks in coded])) / n
     share = 1 - float(coded[0] @ counts @ coded[1] / n) ** 2
-    return bool(share * n + 1 < _limit(n, noise) * (n - 2))
+    return bool(share * n + 1 < _limit(n, noise) * max(n - 2, _TINY))
 
 
 def _limit(n: float, deviation: Any) -> Any:
@@ -159,7 +159,7 @@ def repeated_numbers(sigma: Matrix, ends: Integers, variances: Matrix, n: int) -
         noise = 4 * variances[x] * squares + variances[x, x] * squares**2
         noise += np.diag(variances) * sizes
         deviation = np.sqrt(noise) / total
-        share, left = 1 - explained / total, n - 1 - sizes[x]
+        share, left = 1 - explained / total, max(n - 1 - sizes[x], _TINY)
         explains[x] = share * n + 1 < _limit(n, deviation) * left
     both = np.triu(explains & explains.T, 1)
     return [(int(x), int(y)) for x, y in np.argwhere(both)]
