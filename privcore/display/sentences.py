@@ -252,13 +252,19 @@ def shape_sentence(result: Discovery) -> str:
             "With this number of rows and this ε, each column is summarised by a few numbers: a "
             "column with ordered levels by one trend, any other column by its two most frequent "
             "levels and the rest. Dependences that rise and fall again, and dependences between "
-            "rare levels, are missed. With more rows, a larger ε or fewer columns, every level is "
-            "counted."
+            "rare levels, are missed. With more rows, a larger ε or fewer columns, pairs are measured "
+            "in ways that show these."
         )
     if result.by_distances:
         return (
             "Each pair of columns is measured by its distance from independence, and only the "
             "linked pairs are counted. Any dependence can show, but few directions do."
+        )
+    statistics = result.released.statistics if result.released else None
+    if statistics is not None and statistics.form == "numbers" and len(result.planned) < 3:
+        return (
+            "With this number of rows and this ε, numbers are measured by their second moments "
+            "without a look at shapes: dependences that rise and fall again are missed."
         )
     if result.intervals is None:
         return ""

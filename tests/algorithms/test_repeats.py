@@ -23,6 +23,7 @@ ROWS = 6000
 TABLE = {"epsilon": 5.0}
 SUMS = {"epsilon": 5.0, "whole_table": 0, "measured": "levels"}
 LINES = {"epsilon": 5.0, "whole_table": 0, "measured": "lines"}
+DISTANCES = {"epsilon": 5.0, "measured": "distances"}
 RUNS = {
     "pc": ("pc", {}),
     "pc by ranks": ("pc", {"score": "z-star"}),
@@ -33,6 +34,8 @@ RUNS = {
     "sums, hidden causes": ("moment-search", {**SUMS, "hidden_causes": True}),
     "lines": ("moment-search", LINES),
     "lines, hidden causes": ("moment-search", {**LINES, "hidden_causes": True}),
+    "distances": ("moment-search", DISTANCES),
+    "distances, hidden causes": ("moment-search", {**DISTANCES, "hidden_causes": True}),
     "lapmech": ("lapmech", {"epsilon": 5.0}),
     "privpc-star": ("privpc-star", {"epsilon": 5.0}),
 }
@@ -212,7 +215,7 @@ def test_a_column_of_numbers_in_other_units_is_a_repeat(algorithm, parameters, c
     assert repeats(result) == {"again": "x"}
 
 
-@pytest.mark.parametrize("run", ["table", "sums", "lines", "lapmech", "privpc-star"])
+@pytest.mark.parametrize("run", ["table", "sums", "lines", "distances", "lapmech", "privpc-star"])
 def test_with_much_noise_nothing_is_called_a_repeat(run):
     columns = chain(rows=300)
     data = count(table(columns | {"gender": columns["sex"]}))
@@ -248,7 +251,7 @@ def test_a_release_that_is_searched_again_has_the_same_repeats():
     assert again.findings == result.findings
 
 
-@pytest.mark.parametrize("run", ["pc", "fci", "table", "sums", "lines"])
+@pytest.mark.parametrize("run", ["pc", "fci", "table", "sums", "lines", "distances"])
 @pytest.mark.parametrize(
     "knowledge",
     [
@@ -264,7 +267,7 @@ def test_the_column_that_knowledge_names_stands_for_both(run, knowledge):
     assert links(result) == pairs("gender smoke", "smoke cough", "sex gender")
 
 
-@pytest.mark.parametrize("run", ["pc", "fci", "table", "sums", "lines"])
+@pytest.mark.parametrize("run", ["pc", "fci", "table", "sums", "lines", "distances"])
 @pytest.mark.parametrize(
     "knowledge",
     [

@@ -148,8 +148,8 @@ MEASURED = Parameter(
     kind="choice",
     default=None,
     optional=True,
-    auto_help="level by level if the number of rows and ε are large enough, otherwise by a few "
-    "numbers each",
+    auto_help="level by level if this shows most links with this number of rows and ε, otherwise "
+    "in the way that shows most: by a few numbers or by distances",
     choices=("levels", "lines", "distances"),
     labels=(
         ("levels", "Level by level"),

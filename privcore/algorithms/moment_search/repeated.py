@@ -18,9 +18,9 @@ def repeated_pairs(statistics: ReleasedNumbers) -> tuple[Edge, ...]:
     What the release does not show is not looked at: levels that are coded by a few numbers repeat
     each other if these numbers do.
     """
-    if statistics.form in ("table", "sums"):
+    if statistics.form in ("table", "sums", "distances"):
         moments = statistics.moments
-        pairs = combinations(range(len(moments.levels)), 2)
+        pairs = filter(moments.covers, combinations(range(len(moments.levels)), 2))
         return tuple(repeated_tables(moments.table, pairs, moments.cell_variance))
     evidence = LineEvidence(statistics, penalty=0.0)
     ends = np.cumsum([0, *statistics.coordinates])
