@@ -176,7 +176,7 @@ def test_a_run_on_numbers_beside_levels_says_what_it_did_with_them(printed, tmp_
     rng = np.random.default_rng(1)
     sex, place, noise = rng.integers(0, 2, 3_000), rng.integers(0, 3, 3_000), rng.normal(size=3_000)
     rows = [
-        f"{'fm'[s]},{12 * s + x:.2f},{'abc'[k]}" for s, x, k in zip(sex, noise, place, strict=True)
+        f"{'fm'[s]},{4 * s + x:.2f},{'abc'[k]}" for s, x, k in zip(sex, noise, place, strict=True)
     ]
     three, two = tmp_path / "three.csv", tmp_path / "two.csv"
     three.write_text("\n".join(["sex,height,place", *rows]))

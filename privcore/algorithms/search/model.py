@@ -93,7 +93,8 @@ class Run(Generic[P_co]):
         Raises ParameterError if the knowledge names a column that the data do not have.
         """
         known = Knowledge.read(self.parameters.knowledge).on(self.source.names)
-        return known.repeating(self.repeated)
+        # Of two columns alone, neither takes a link of the other away.
+        return known.repeating(self.repeated) if len(self.source.names) > 2 else known
 
 
 class Outcome(NamedTuple):
