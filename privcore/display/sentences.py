@@ -252,8 +252,8 @@ def shape_sentence(result: Discovery) -> str:
             "With this number of rows and this ε, each column is summarised by a few numbers: a "
             "column with ordered levels by one trend, any other column by its two most frequent "
             "levels and the rest. Dependences that rise and fall again, and dependences between "
-            "rare levels, are missed. With more rows, a larger ε or fewer columns, pairs are measured "
-            "in ways that show these."
+            "rare levels, are missed. “By distances of pairs” shows them, but fewer trends; with "
+            "more rows, a larger ε or fewer columns, every level is counted."
         )
     if result.by_distances:
         return (
