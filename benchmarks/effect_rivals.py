@@ -28,7 +28,7 @@ import numpy as np
 from benchmarks import parsed
 from benchmarks.effects import questions_of
 from benchmarks.peers.environments import default_folder, interpreter
-from benchmarks.private_rows import COSTS, NotMade, synthetic
+from benchmarks.private_rows import COSTS, PC, NotMade, synthetic
 from privcore.algorithms import count, discover
 from privcore.counts import InMemoryCounts
 from privcore.data import Dataset, load_network
@@ -39,7 +39,6 @@ from privcore.errors import PrivcoreError
 from privcore.privacy.mechanisms import SimulatedNoise
 
 OURS, AIM, GROUPS = "moment search", "AIM + PC + regression", "averaged groups, parents known"
-_PC = {"score": "g2", "threshold": 0.01}
 _SHARE, _GROUPS = 0.5, 200
 
 
@@ -112,7 +111,7 @@ def answers(
     rows: Dataset | None = None
     try:
         rows, _ = synthetic(python, "aim", data, epsilon, 500 + seed, limit, cost=COSTS["aim"])
-        graph = discover(rows, "pc", _PC, keep_trace=False).graph
+        graph = discover(rows, "pc", PC, keep_trace=False).graph
     except (NotMade, PrivcoreError) as why:
         print(f"{network.name}, ε = {epsilon:g}: AIM {why}", flush=True)
     for k, question in enumerate(questions_of(network, many)):

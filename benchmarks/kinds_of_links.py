@@ -2,13 +2,16 @@
 
     python -m benchmarks.kinds_of_links [--tables "answers 12 x 1000,bent 12 x 2000,…"] [--graphs 8]
         [--first 7000] [--epsilons 1] [--algorithms moment-search] [--set NAME=VALUE …]
+        [--rivals] [--limit 300]
 
 *Answers*: a random linear model, rounded to 1 … 5 (`small_tables`).  *Bent*: the same graphs, but a
 cause acts by a line, a saturating curve, a sine or a U, drawn for each edge.  *Unordered*: five
 levels without an order, additive in the logits, 1.2 edges a column, at most three parents.  Printed
 for each table and ε: mean skeleton and CPDAG F1, the share of drawn links that are wrong, the links
 found of each kind, the calibration error of edge probabilities (ten bins), and the seconds of a
-run.  Graph, data and noise have one seed, from --first; δ = 10⁻⁶.
+run.  Graph, data and noise have one seed, from --first; δ = 10⁻⁶.  --rivals: MST and AIM too, each
+then PC on its private rows (`private_rows`), with the same ε and δ for one record replaced; a
+synthesis that takes more than --limit seconds is ended, and its graph left out.
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks import parsed
+from benchmarks.private_rows import RIVALS, NotMade, graph_of
 from benchmarks.random_networks import parents_among
 from benchmarks.small_tables import as_levels, of_answers
 from privcore import kernels
@@ -137,30 +141,44 @@ def calibration_error(stated: list[tuple[float, bool]]) -> float:
     return sum(gaps) / max(len(stated), 1)
 
 
-def measured(name: str, algorithm: str, settings: dict[str, Any], seeds: range) -> str:
-    """One line of figures."""
+def measured(
+    name: str, algorithm: str, settings: dict[str, Any], seeds: range, limit: int = 0
+) -> str:
+    """One line of figures; limit: the seconds of a rival's synthesis."""
     scores, found, true, stated = [], Counter[str](), Counter[str](), []
     drawn = wrong = 0
-    private = get_algorithm(algorithm).private
+    rival = algorithm in RIVALS
+    private = not rival and get_algorithm(algorithm).private
     for seed in seeds:
         data, truth, kinds = table(name, seed)
         start = time.perf_counter()
-        result = discover(data, algorithm, settings, **({"seed": seed} if private else {}))
-        seconds, graph = time.perf_counter() - start, result.graph
+        findings: Any = {}
+        if rival:
+            try:
+                graph = graph_of(algorithm, data, settings["epsilon"], seed, limit)
+            except NotMade:
+                continue
+        else:
+            result = discover(data, algorithm, settings, **({"seed": seed} if private else {}))
+            graph, findings = result.graph, result.findings
+        seconds = time.perf_counter() - start
         scores.append((skeleton_metrics(graph, truth).f1, cpdag_metrics(graph, truth).f1, seconds))
         links = set(graph.skeleton)
         drawn, wrong = drawn + len(links), wrong + len(links - set(truth.skeleton))
         true.update(kinds.values())
         found.update(kind for pair, kind in kinds.items() if pair in links)
-        for pair, finding in result.findings.items():
+        for pair, finding in findings.items():
             if finding.probability is not None:
                 stated.append((finding.probability, pair in truth.skeleton))
+    if not scores:
+        return "– | – | – | – | –"
     skeleton, cpdag, seconds = np.mean(scores, axis=0)
+    graphs = f" ({len(scores)} graphs)" if len(scores) < len(seeds) else ""
     kinds_found = ", ".join(f"{kind} {found[kind]}/{many}" for kind, many in sorted(true.items()))
     error = f"{calibration_error(stated):.3f}" if stated else "–"
     return (
-        f"{skeleton:.3f} / {cpdag:.3f} | {wrong / max(drawn, 1):.2f} | {kinds_found} | {error} | "
-        f"{seconds:.2f}"
+        f"{skeleton:.3f} / {cpdag:.3f}{graphs} | {wrong / max(drawn, 1):.2f} | {kinds_found} | "
+        f"{error} | {seconds:.2f}"
     )
 
 
@@ -174,7 +192,9 @@ def main() -> None:
     parser.add_argument("--epsilons", default="1")
     parser.add_argument("--algorithms", default="moment-search")
     parser.add_argument("--set", action="append", default=[])
-    given = parsed(parser, tables="answers 12 x 1000", graphs=1)
+    parser.add_argument("--rivals", action="store_true")
+    parser.add_argument("--limit", type=int, default=300)
+    given = parsed(parser, tables="answers 12 x 1000", graphs=1, rivals=False)
     kernels.load()
     extra = dict(setting.split("=", 1) for setting in given.set)
     print("| table | ε | algorithm | skeleton / CPDAG | wrong | found | calibration error | s |")
@@ -182,10 +202,10 @@ def main() -> None:
     seeds = range(given.first, given.first + given.graphs)
     for name in given.tables.split(","):
         for epsilon in map(float, given.epsilons.split(",")):
-            for algorithm in given.algorithms.split(","):
-                private = get_algorithm(algorithm).private
+            for algorithm in [*given.algorithms.split(","), *(RIVALS if given.rivals else ())]:
+                private = algorithm in RIVALS or get_algorithm(algorithm).private
                 settings = {"epsilon": epsilon} if private else {}
-                line = measured(name, algorithm, {**settings, **extra}, seeds)
+                line = measured(name, algorithm, {**settings, **extra}, seeds, given.limit)
                 print(f"| {name} | {epsilon:g} | {algorithm} | {line} |", flush=True)
 
 

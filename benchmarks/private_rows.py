@@ -1,4 +1,4 @@
-"""Private synthetic rows, made by dpmm in an environment and a process of its own."""
+"""Private synthetic rows, made by dpmm in an environment and a process of its own; PC on them."""
 
 from __future__ import annotations
 
@@ -8,17 +8,24 @@ import signal
 import subprocess
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
+from benchmarks.peers.environments import default_folder, interpreter
+from privcore.algorithms import discover
 from privcore.data import Dataset
+from privcore.graphs import PDAG
 
 DELTA = 1e-6
+# The methods of the script, by what is made of them; PC reads the rows as if they were real.
+RIVALS = {"MST + PC": "mst", "AIM + PC": "aim", "AIM merging + PC": "aim-merged"}
+PC = {"score": "g2", "threshold": 0.01}
 _SCRIPT = Path(__file__).parent / "peers" / "synthesiser.py"
 # zCDP for one record replaced, over that for one added or removed: twice for each table, four times
 # for each choice by the exponential mechanism.  MST spends a third of ρ on choices, AIM a tenth.
-COSTS = {"mst": (2 + 4 + 2) / 3, "aim": 0.9 * 2 + 0.1 * 4}
+COSTS = {"mst": (2 + 4 + 2) / 3} | dict.fromkeys(("aim", "aim-merged"), 0.9 * 2 + 0.1 * 4)
 
 
 class NotMade(Exception):
@@ -66,4 +73,14 @@ def synthetic(
             raise NotMade("failed")
         codes = np.load(Path(folder) / "synthetic.npy")
     values = tuple(np.ascontiguousarray(column) for column in codes.T)
-    return Dataset(data.name, data.columns, values), json.loads(done.stdout)["seconds"]
+    return replace(data, values=values), json.loads(done.stdout)["seconds"]
+
+
+def graph_of(rival: str, data: Dataset, epsilon: float, seed: int, limit: int) -> PDAG:
+    """PC's graph of private rows, which have (ε, DELTA) for one record replaced.
+
+    Raises NotMade as `synthetic` does; makes the environment of dpmm if there is none.
+    """
+    method, python = RIVALS[rival], interpreter("dpmm", default_folder())
+    rows, _ = synthetic(python, method, data, epsilon, seed, limit, cost=COSTS[method])
+    return discover(rows, "pc", PC, keep_trace=False).graph

@@ -1,14 +1,16 @@
 """Links found in a folder of real tables, and the links that two non-private references share.
 
     python -m benchmarks.real_tables FOLDER [--algorithms moment-search,privpc-star] [--epsilon 1]
-        [--seeds 1] [--limit 60]
+        [--seeds 1] [--limit 60] [--every 1] [--rivals]
 
 Every CSV file of the folder is read as a first try would read it.  References: PC on levels (G²),
 and PC on lines and groups (`score=lines`), both at their defaults.  A link in both is supported, a
 link in neither is doubtful.  Printed per algorithm: tables, share of supported links found, share
 of drawn links that are doubtful, seconds of a run (median, longest), and tables that are refused.
-Runs longer than --limit seconds count, and are named.  Without FOLDER, the tables that statsmodels
-ships are used, where it is installed.
+Runs longer than --limit seconds count, and are named.  --every: every n-th file by name.  --rivals:
+MST and AIM too, each then PC on its private rows (`private_rows`), with the same ε and δ for one
+record replaced; these are ended, and count as refused, at --limit seconds.  Without FOLDER, the
+tables that statsmodels ships are used, where it is installed.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from pathlib import Path
 
 import privcore
 from benchmarks import parsed
+from benchmarks.private_rows import RIVALS, NotMade, graph_of
 from privcore import kernels
 from privcore.algorithms import discover, get_algorithm
 from privcore.data import Dataset
@@ -60,15 +63,17 @@ def main() -> None:
     parser.add_argument("--algorithms", default="moment-search,privpc-star")
     parser.add_argument("--epsilon", type=float, default=1.0)
     parser.add_argument("--seeds", type=int, default=1)
-    parser.add_argument("--limit", type=float, default=60.0)
-    given = parsed(parser, algorithms="pc")
+    parser.add_argument("--limit", type=int, default=60)
+    parser.add_argument("--every", type=int, default=1)
+    parser.add_argument("--rivals", action="store_true")
+    given = parsed(parser, algorithms="pc", rivals=False)
     warnings.simplefilter("ignore")
     kernels.load()
     with tempfile.TemporaryDirectory() as made:
         folder = given.folder or Path(made)
         if given.folder is None:
             shipped(folder)
-        tables = {path.name: read(path) for path in sorted(folder.glob("*.csv"))}
+        tables = {path.name: read(path) for path in sorted(folder.glob("*.csv"))[:: given.every]}
     read_ones = {name: data for name, data in tables.items() if data is not None}
     print(f"{len(read_ones)} of {len(tables)} tables can be used")
     both: dict[str, tuple[set[tuple[int, int]], set[tuple[int, int]]]] = {}
@@ -80,16 +85,22 @@ def main() -> None:
         both[name] = one & other, one | other
     print("| algorithm | tables | supported | found | doubtful | s: median | longest |")
     print("|---|---|---|---|---|---|---|")
-    for algorithm in given.algorithms.split(","):
+    for algorithm in [*given.algorithms.split(","), *(RIVALS if given.rivals else ())]:
         supported = found = drawn = doubtful = refused = 0
         seconds, late = [], []
-        budget = {"epsilon": given.epsilon} if get_algorithm(algorithm).private else {}
+        rival = algorithm in RIVALS
+        private = not rival and get_algorithm(algorithm).private
+        budget = {"epsilon": given.epsilon} if private else {}
         for name, data in read_ones.items():
             for seed in range(1, given.seeds + 1):
                 start = time.perf_counter()
                 try:
-                    graph = privcore.discover(data, algorithm, seed=seed, **budget).graph
-                except privcore.PrivcoreError:
+                    graph = (
+                        graph_of(algorithm, data, given.epsilon, seed, given.limit)
+                        if rival
+                        else privcore.discover(data, algorithm, seed=seed, **budget).graph
+                    )
+                except (privcore.PrivcoreError, NotMade):
                     refused += 1
                     continue
                 seconds.append(time.perf_counter() - start)
