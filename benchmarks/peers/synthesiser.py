@@ -38,10 +38,11 @@ def mirror_descent(engine: Any, measurements: Any, *_: Any, **__: Any) -> float:
 
     It stands in for dpmm's `FactoredInference.mirror_descent`, which fits the same model by the
     same loss, but starts with a step of 2/n², doubles it at each step and ends after a fixed number
-    of steps, mostly far from the optimum.  Here the first step is σ²/2n, the scale at which one
-    noisy count changes by about itself, and each later one is as long as the bend of the loss along
-    the last says (Barzilai & Borwein 1988), with a search that allows the loss to rise for a while
-    (Grippo, Lampariello & Lucidi 1986).
+    of steps: on asia at ε = 1 (AIM, 1,000 steps) up to 5σ from the optimum, here up to a quarter
+    of σ.  Here the first step is σ²/2n, with which no cell moves more than half way to its noisy
+    count, and each later one is as long as the bend of the loss along the last says (Barzilai &
+    Borwein 1988), with a search that allows the loss to rise for a while (Grippo, Lampariello &
+    Lucidi 1986).
     """
     engine._setup(measurements, None)
     model = engine.model
