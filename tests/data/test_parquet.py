@@ -270,6 +270,7 @@ def test_a_larger_table_is_judged_by_some_of_its_rows(tmp_path, monkeypatch):
 WRITTEN = {
     "ISO8601": [
         "2024-05-31",
+        "2023-05-31",
         " 2024-1-5 ",
         "2024/05/31",
         "20240531",
