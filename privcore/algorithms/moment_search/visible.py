@@ -307,9 +307,10 @@ def links_seen(plan: Plan, ordered: Sequence[int]) -> float:
     or, with probability `_BENDS`, a bend. Other links are spread evenly over all contrasts of the
     levels of columns without order. A size is Cramér's V or, if a column is ordered, the
     correlation; all sizes from `_LEAST_LINK` to 1 are equally likely on a log scale. Significance
-    levels are the defaults. ordered: number of ordered levels of each column, 0 for none.
+    levels are the defaults. ordered: see `CountSource`.
     """
-    kinds = Counter(zip(plan.levels, map(bool, ordered or plan.levels), strict=True))
+    in_order = ordered or (0,) * len(plan.levels)
+    kinds = Counter(zip(plan.levels, map(bool, in_order), strict=True))
     pairs, seen = math.comb(len(plan.levels), 2), 0.0
     for one, other in combinations_with_replacement(sorted(kinds), 2):
         many = kinds[one] * (kinds[other] if one != other else (kinds[one] - 1) / 2)
