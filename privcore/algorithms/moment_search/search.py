@@ -34,7 +34,7 @@ _TOO_SMALL = 1e-6
 DIGITS = 6
 # Square roots whose multiples permute the columns: the orders are unrelated, and the same in every
 # run.
-_ROOTS = np.sqrt([2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37])
+_ROOTS = np.sqrt([2, 3, 5, 7, 11, 13])
 ORDERS = len(_ROOTS)
 
 
