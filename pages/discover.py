@@ -15,6 +15,7 @@ from pages.ui.controls.algorithm import SEED, chosen_algorithm
 from pages.ui.controls.data import Loaded, current_data, positions_of, say_no_table
 from pages.ui.controls.params import control, epsilon_of, widget_key
 from pages.ui.controls.states import current_address
+from pages.ui.controls.target import own_choice
 from pages.ui.discover import epsilon, exports, knowledge, panels, pins, stability
 from pages.ui.discover.graphs import Drawn, graphs, selected_edge
 from pages.ui.discover.runs import Background, background_of, further_run, reference_run, run
@@ -343,7 +344,7 @@ def show_run(
             positions_of(loaded, result),
             result.tiers,
             current_address(),
-            known.held_knowledge(loaded),
+            known.held_knowledge(loaded) | own_choice(),
         )
     )
     return shown

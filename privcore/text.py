@@ -1,6 +1,7 @@
 """Texts: numbers that are typed, names and counts in messages, and cells of exports."""
 
 import csv
+import difflib
 import io
 import math
 import re
@@ -32,6 +33,11 @@ def whole_of(text: str) -> int | None:
     (12, None, None)
     """
     return int(text) if _WHOLE.fullmatch(text.strip()) else None
+
+
+def nearest(name: str, names: Iterable[str]) -> str:
+    """The name that looks most like a given one, for a message about a name that is not there."""
+    return difflib.get_close_matches(name, list(names), 1, 0.0)[0]
 
 
 def short(name: object, limit: int = 40) -> str:

@@ -21,6 +21,7 @@ from streamlit.delta_generator import DeltaGenerator
 from pages.ui.controls import known
 from pages.ui.controls.data import SCHEMA_OF_SESSION, UPLOAD, Loaded
 from pages.ui.controls.states import current_address, restore
+from pages.ui.controls.target import OWN
 from pages.ui.controls.uploads import uploaded_file, uploads_allowed
 from pages.ui.discover import pins
 from pages.ui.layout import download, problem
@@ -57,7 +58,7 @@ def session_text() -> str:
         "format": _FORMAT,
         "version": __version__,
         "address": current_address(),
-        "known": {k: v for k, v in state.to_dict().items() if known.is_text(k) and v},
+        "known": {k: v for k, v in state.to_dict().items() if _not_in_url(k) and v},
         "pins": [
             {
                 "name": pin.name,
@@ -134,7 +135,13 @@ def _address(held: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _known(held: Mapping[str, Any]) -> dict[str, str]:
-    return {k: Knowledge.read(text).text for k, text in held.items() if known.is_text(k)}
+    texts = {k: Knowledge.read(text).text for k, text in held.items() if known.is_text(k)}
+    return texts | {k: str(name) for k, name in held.items() if k == OWN}
+
+
+def _not_in_url(key: str) -> bool:
+    """Whether a session key holds a choice that names columns of the user."""
+    return known.is_text(key) or key == OWN
 
 
 def save_button() -> None:
@@ -241,7 +248,7 @@ _LOCK = threading.Lock()
 def worth_keeping() -> bool:
     """Whether a reload would lose something that the URL does not have."""
     state = st.session_state
-    texts = any(known.is_text(k) and v for k, v in state.to_dict().items())
+    texts = any(_not_in_url(k) and v for k, v in state.to_dict().items())
     own = state.get("data") == UPLOAD
     return "upload" in state or bool(state.get(pins.PINS)) or (own and texts)
 
@@ -259,7 +266,7 @@ def remember(tab: str | None) -> None:
         state = {
             key: value
             for key, value in st.session_state.to_dict().items()
-            if known.is_text(key) or (key.startswith("upload") and not key.startswith(_NOT_KEPT))
+            if _not_in_url(key) or (key.startswith("upload") and not key.startswith(_NOT_KEPT))
         }
         # A copy, for a duplicated tab has the same identifier, and pins of its own.
         state[pins.PINS] = list(pins.pins())

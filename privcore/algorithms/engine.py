@@ -119,11 +119,13 @@ def discover(
         TEST_LIMIT.parse(test_limit),
         like,
     )
-    _ = run.known  # Knowledge about an unknown column is refused before anything is spent.
+    # Knowledge or a question about an unknown column is refused before anything is spent.
+    _ = run.known, run.target
     start = time.perf_counter()
     outcome = chosen.run(run)
     seconds = time.perf_counter() - start
     check_outcome(chosen, run, outcome)
+    outcome = _about(run.target, outcome)
     if not noisy:
         outcome = _unpromised(chosen, outcome)
     elif not protection.plain:
@@ -149,6 +151,15 @@ def discover(
         planned=planned if noisy else (),
         rows=source.n if noisy and protection.relation == ADDED else None,
     )
+
+
+def _about(target: int | None, outcome: Outcome) -> Outcome:
+    """The part of an outcome that is about one column; None: all of it."""
+    if target is None:
+        return outcome
+    findings = {pair: own for pair, own in outcome.beyond.findings.items() if target in pair}
+    beyond = replace(outcome.beyond, findings=findings)
+    return outcome._replace(graph=outcome.graph.near(target), beyond=beyond)
 
 
 def _unpromised(chosen: Algorithm, outcome: Outcome) -> Outcome:
@@ -199,6 +210,7 @@ def search_again(
     outcome = chosen.again(run, statistics)._replace(guarantee=guarantee)
     seconds = time.perf_counter() - start
     wrong = run.known.violation(outcome.graph)
+    outcome = _about(run.target, outcome)
     if wrong is not None:
         raise ParameterError("graph-contradicts-background-knowledge", wrong=wrong)
     return _discovery(chosen, outcome, checked, seconds, noise="secure", planned=(), rows=None)

@@ -27,6 +27,7 @@ class PCParameters(parameters.OrientedParameters):
     score: str | None = parameters.ANY_SCORE.field()
     threshold: float = parameters.THRESHOLD.field()
     mixed_levels: int = parameters.MIXED_LEVELS.field()
+    target: str = parameters.TARGET.field()
 
 
 class Threshold(FreeDecision):

@@ -46,9 +46,11 @@ class NumericRows(NumberSource):
         caveats: tuple[str, ...] = (),
         own_levels: tuple[int, ...] = (),
         unit: Unit = RECORD,
+        ordered: tuple[int, ...] = (),
     ) -> None:
         super().__init__(names, len(scaled), caveats, unit)
         self.own_levels = own_levels or (0,) * len(names)
+        self.ordered = ordered
         self.bounds = bounds
         self._scaled = scaled
 
@@ -71,7 +73,15 @@ class NumericRows(NumberSource):
             low, high = ends
             bounds.append(ends)
             scaled[:, position] = np.clip((2.0 * values - (low + high)) / (high - low), -1, 1)
-        return cls(dataset.names, tuple(bounds), scaled, dataset.caveats, own_levels, dataset.unit)
+        return cls(
+            dataset.names,
+            tuple(bounds),
+            scaled,
+            dataset.caveats,
+            own_levels,
+            dataset.unit,
+            dataset.ordered,
+        )
 
     def moments(self, radius: float | None = None) -> Matrix:
         return self._moments.get(radius, lambda: self._moments_within(radius))
@@ -106,7 +116,7 @@ class NumericRows(NumberSource):
 
     def _with(self, scaled: Matrix) -> NumericRows:
         return NumericRows(
-            self.names, self.bounds, scaled, self.caveats, self.own_levels, self.unit
+            self.names, self.bounds, scaled, self.caveats, self.own_levels, self.unit, self.ordered
         )
 
 
@@ -128,7 +138,7 @@ class MixedRows(Source):
         self.cut_names = tuple(c.name for c in dataset.columns if not c.is_categorical)
         self.own_levels = tuple(len(c.levels) if c.is_categorical else 0 for c in dataset.columns)
         self.gaps = gaps_of(dataset)
-        self.unit = dataset.unit
+        self.unit, self.ordered = dataset.unit, dataset.ordered
         self._dataset = dataset
         self._cut: Cache[Dataset] = Cache(_KEPT, size=lambda _: 1)
         self._counted: Cache[InMemoryCounts] = Cache(_KEPT, size=lambda _: 1)

@@ -74,6 +74,7 @@ class Source:
     holds: "levels" if contingency tables can be counted, as in a `CountSource`; "numbers" if only
     moments can be computed, as in a `NumberSource`; "both" for `MixedRows`.
     own_levels: number of levels per column, 0 for a column of numbers.
+    ordered: per column, how many of its first levels are ordered; empty if no order is known.
     gaps: for each column, the code of its level for missing values, or None; empty if no values are
     taken as missing at random.
     resizable: whether the rows are in memory, so that rows can be drawn and added.
@@ -85,6 +86,7 @@ class Source:
     unit: Unit = RECORD
     holds: Holds
     own_levels: tuple[int, ...]
+    ordered: tuple[int, ...] = ()
     gaps: Gaps = ()
     resizable = False
 
@@ -211,12 +213,10 @@ class CountSource(MomentSource):
     """Contingency tables of categorical columns.
 
     levels: per column, its public number of levels.
-    ordered: per column, how many of its first levels are ordered; empty if no order is known.
     """
 
     holds: Holds = "levels"
     levels: tuple[int, ...]
-    ordered: tuple[int, ...] = ()
 
     @property
     def own_levels(self) -> tuple[int, ...]:  # type: ignore[override]

@@ -116,18 +116,21 @@ def answer_sentence(
     kind: Reference,
     *,
     pag: bool = False,
+    about: str = "",
 ) -> str:
     """A sentence on how many links of the graph are correct.
 
-    pag: whether the reference is a PAG, whose links need not be causes.
+    about: the column that the run is about, if it is about one alone. pag: whether the reference is
+    a PAG, whose links need not be causes.
     here: the comparison of the graph with the reference.  base: the comparison of the non-private
     graph with the truth; None if the non-private graph is the reference, or if the run is not
     private.  base_title: the name of the algorithm without privacy, or without noise.
     """
     hits, total, invented = link_count(here)
-    right = f"{hits} of {counted(total, 'true link')}"
+    near = f" near {short(about, 30)}" if about else ""
+    right = f"{hits} of {counted(total, 'true link')}{near}"
     if pag and kind == "truth":
-        right = f"{hits} of {counted(total, 'link')} of the true PAG"
+        right = f"{hits} of {counted(total, 'link')}{near} of the true PAG"
     if guarantee.calibration == "none":
         return f"Without privacy, {base_title} finds {right} and {_invents(invented)}."
     who = "the private graph"
@@ -146,8 +149,8 @@ def answer_sentence(
         return f"{begin} {noise_sentence(link_count(here), base_title, begun=True)}"
     more = f"adds {invented}" if invented else "adds none"
     return (
-        f"{begin} {who} keeps {hits} of {counted(total, 'link')} that {base_title} finds without "
-        f"privacy, and {more}."
+        f"{begin} {who} keeps {hits} of {counted(total, 'link')}{near} that {base_title} finds "
+        f"without privacy, and {more}."
     )
 
 

@@ -246,7 +246,23 @@ def effect_sentence(result: Discovery, n: int) -> str:
 
 
 def shape_sentence(result: Discovery) -> str:
-    """A sentence on how a run summarised or cut columns; empty if the run did neither."""
+    """A sentence on what a run measured and how it cut columns; empty if it measured everything."""
+    if result.alone:
+        at = result.graph.nodes.index(result.about)
+        looked = [result.graph.nodes[i + j - at] for i, j in sorted(result.findings)]
+        left = len(result.graph.nodes) - 1 - len(looked)
+        return (
+            f"With this number of rows and this ε, {short(result.about)} alone is looked at: first "
+            "its product with every column, then all second moments of "
+            f"{', '.join(short(name, 20) for name in looked)}. {counted(left, 'other column')} "
+            "did not seem linked and were not looked at. Bends, and columns that are linked only "
+            "given others, are missed."
+        )
+    if result.about:
+        return (
+            f"With this number of rows and this ε, the whole graph shows enough, so all of it was "
+            f"measured, and the part near {short(result.about)} is shown."
+        )
     if result.in_lines:
         return (
             "With this number of rows and this ε, each column is summarised by a few numbers: a "

@@ -291,6 +291,7 @@ def _reference(
         reference.true_edges,
         parameters.get("knowledge") or "",
         hidden_causes=bool(parameters.get("hidden_causes")),
+        target=parameters.get("target") or "",
     )
     return truth, "truth", "truth"
 

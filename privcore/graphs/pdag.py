@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from privcore.errors import DataError
 from privcore.naming import quoted
@@ -152,6 +152,21 @@ class PDAG:
     def adjacent(self, node: int) -> set[int]:
         """The neighbours of a node, by any kind of edge."""
         return {i + j - node for i, j in self._edges if node in (i, j)}
+
+    def near(self, node: int) -> Self:
+        """The graph with the edges of a node alone, and the arrows into its effects.
+
+        These are the edges of its Markov blanket: what is linked with the node, and what is only
+        linked with it given one of its effects.
+        """
+        effects = {j for i, j in self.directed if i == node}
+        kept: dict[str, frozenset[Edge]] = {
+            kind: frozenset(
+                (i, j) for i, j in pairs if node in (i, j) or (kind == "directed" and j in effects)
+            )
+            for kind, pairs in self.by_kind.items()
+        }
+        return type(self)(self.nodes, **kept)
 
     def mark(self, i: int, j: int) -> str | None:
         """The edge as read from i to j, such as "->" or "<-"; None if i and j are not adjacent."""

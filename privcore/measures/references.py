@@ -29,7 +29,7 @@ REFERENCES: tuple[Reference, ...] = get_args(Reference)
 NonPrivate = Literal["non_private", "same", "own_test"]
 NON_PRIVATE: tuple[NonPrivate, ...] = get_args(NonPrivate)
 
-_ABOUT_DATA = ("knowledge", "hidden_causes")
+_ABOUT_DATA = ("knowledge", "hidden_causes", "target")
 
 
 def reference_names(algorithm: Algorithm) -> dict[Reference, str]:
@@ -61,15 +61,19 @@ def true_graph(
     knowledge: str = "",
     *,
     hidden_causes: bool = False,
+    target: str = "",
 ) -> PDAG:
     """The best graph that an algorithm can find: the true DAG, its CPDAG, or a PAG.
 
     edges: (cause, effect). Columns that occur in edges but not in `names` are hidden; the true
     graph over the other columns is then a PAG, as it is for a run with `hidden_causes`. knowledge:
     the run's background knowledge; if the true DAG agrees with the knowledge, the directions that
-    follow are included.
+    follow are included. target: the column that the run is about, if it is about one alone.
     """
     edges = tuple(edges)
+    if target:
+        whole = true_graph(algorithm, names, edges, knowledge, hidden_causes=hidden_causes)
+        return whole.near(names.index(target))
     hidden = {name for edge in edges for name in edge} - set(names)
     if hidden or hidden_causes:
         return _true_pag(tuple(names), edges, tuple(sorted(hidden)), knowledge)
@@ -218,5 +222,6 @@ def references_of(
             dataset.true_edges,
             settings["knowledge"],
             hidden_causes=settings.get("hidden_causes", False),
+            target=result.about,
         )
     return references | {kind: run.graph for kind, run in runs.items() if run is not None}

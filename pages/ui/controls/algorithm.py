@@ -11,6 +11,7 @@ from pages.ui.controls.address import choose
 from pages.ui.controls.data import current_data
 from pages.ui.controls.known import held_text
 from pages.ui.controls.params import controls, main_numbers, seed_field, values_of
+from pages.ui.controls.target import choose_target, held_target, takes_target
 from pages.ui.texts import PUBLISHED_EPSILON, odds_sentence, protection_of
 from privcore.algorithms import ALGORITHMS
 from privcore.algorithms.engine import planned_delta
@@ -60,7 +61,10 @@ def short_citation(citation: str) -> str:
 def chosen_algorithm() -> tuple[str, dict[str, Any]]:
     """The name of the chosen algorithm, and its parameters' values as their controls hold them."""
     name = st.session_state["algorithm"]
-    return name, {**values_of(ALGORITHMS[name]), "knowledge": held_text()}
+    values = {**values_of(ALGORITHMS[name]), "knowledge": held_text()}
+    if takes_target(ALGORITHMS[name]):
+        values["target"] = held_target()
+    return name, values
 
 
 def set_algorithm(*, seeded: bool = True, with_numbers: bool = True) -> None:
@@ -74,6 +78,8 @@ def set_algorithm(*, seeded: bool = True, with_numbers: bool = True) -> None:
     # An asterisk in a title would be read as markup.
     title = algorithm.title.replace("*", "\\*")
     st.markdown(f"**{title}**", help=algorithm.summary)
+    if takes_target(algorithm):
+        choose_target()
     controls(algorithm, () if with_numbers else [p.name for p in main_numbers(algorithm)])
     if algorithm.private:
         if seeded:

@@ -13,6 +13,7 @@ from pages.ui.controls.address import text_of
 from pages.ui.controls.data import HIDE, ROWS, UNCUT, UPLOAD, example_controls
 from pages.ui.controls.params import value_from, widget_key
 from privcore.algorithms import ALGORITHMS, Parameter
+from privcore.algorithms.search.parameters import TARGET
 from privcore.data import EXAMPLES, NETWORKS
 
 _SEEDS = {"seed": 2**53 - 1, "data_seed": 2**31 - 1, "graph_seed": 2**31 - 1}
@@ -27,7 +28,7 @@ _LISTS = {
 def current_address() -> dict[str, str]:
     """The choices of data and algorithm, complete with defaults, as in a URL."""
     held = st.session_state.to_dict()
-    names = (*_SEEDS, *_LISTS, HIDE, *_declared())
+    names = (*_SEEDS, *_LISTS, HIDE, TARGET.name, *_declared())
     return {name: text_of(held[name]) for name in names if name in held}
 
 
@@ -64,6 +65,8 @@ def _state(name: str, text: str) -> Any:
     if name == HIDE:
         # Names that the network does not have are ignored.
         return [part for part in text.split(",") if part]
+    if name == TARGET.name:
+        return text
     return value_from(_declared()[name], text)
 
 

@@ -157,7 +157,15 @@ class RunPictures:
         names = {"same": algorithm.title, "own_test": own_test_title(algorithm)}
         name = names.get(self.kind, self.base_name)
         pag = isinstance(self.references[self.kind], PAG)
-        return answer_sentence(self.result.guarantee, against, before, name, self.kind, pag=pag)
+        return answer_sentence(
+            self.result.guarantee,
+            against,
+            before,
+            name,
+            self.kind,
+            pag=pag,
+            about=self.result.about,
+        )
 
     @property
     def guaranteed(self) -> bool:

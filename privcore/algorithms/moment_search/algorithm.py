@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from math import log
 from typing import Any, cast
 
@@ -31,21 +32,22 @@ from privcore.algorithms.moment_search.edges import (
 from privcore.algorithms.moment_search.evidence import LineEvidence, TableEvidence
 from privcore.algorithms.moment_search.findings import Found, found_by_tests, outcome
 from privcore.algorithms.moment_search.full_table import searched_whole
-from privcore.algorithms.moment_search.measure import measured
+from privcore.algorithms.moment_search.measure import measured, recorded
+from privcore.algorithms.moment_search.one_column import lifted, looked_at
 from privcore.algorithms.moment_search.parameters import (
     LINE_PENALTY,
     USUAL_COLUMNS,
     MomentSearchParameters,
 )
-from privcore.algorithms.moment_search.plan import Plan, plan_like, plan_numbers
+from privcore.algorithms.moment_search.plan import Plan, plan_like
 from privcore.algorithms.moment_search.released import ReleasedNumbers
 from privcore.algorithms.moment_search.repeated import repeated_pairs
 from privcore.algorithms.moment_search.search import OrderSearch, between, parent_log_prior
-from privcore.algorithms.moment_search.visible import mixed_sentence, plan_levels
+from privcore.algorithms.moment_search.visible import mixed_sentence, plan_of
 from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Algorithm, Outcome, Run
 from privcore.algorithms.search.result import Spent, Step
-from privcore.counts import has_levels, has_numbers
+from privcore.counts import has_levels
 from privcore.errors import ParameterError
 from privcore.privacy.accounting.composition import Event
 from privcore.threads import one_thread
@@ -63,9 +65,7 @@ def planned(run: Run[MomentSearchParameters]) -> Plan:
         )
     if run.like is not None:
         return plan_like(source.n, cast(ReleasedNumbers, run.like), parameters)
-    if has_numbers(source):
-        return plan_numbers(source.n, source.own_levels, parameters)
-    return plan_levels(source.n, source.levels, source.ordered, parameters)
+    return plan_of(source.n, source.own_levels, source.ordered, parameters, run.target)
 
 
 def events(run: Run[MomentSearchParameters]) -> tuple[Event, ...]:
@@ -91,19 +91,23 @@ def _fixed(run: Run[MomentSearchParameters], rows: int, private: bool) -> dict[s
     per person. private: whether the total number of rows is private; if so, the choice does not
     depend on this number.
     """
-    parameters, source = run.parameters, run.source
-    if run.like is not None or not has_levels(source) or parameters.measured is not None:
+    parameters, source, target = run.parameters, run.source, run.target
+    if run.like is not None or parameters.measured is not None:
+        return {}
+    if target is None and not has_levels(source):
         return {}
     if private:
-        return {"measured": "levels"}
+        return {"measured": "levels" if target is None else "target"}
     each = replace(parameters, epsilon=parameters.epsilon / rows)
-    plan = plan_levels(source.n, source.levels, source.ordered, each)
-    forms = {"lines": plan.rows, "distances": plan.distances}
+    plan = plan_of(source.n, source.own_levels, source.ordered, each, target)
+    forms = {"target": plan.products, "lines": plan.rows, "distances": plan.distances}
     return {"measured": next((name for name, made in forms.items() if made), "levels")}
 
 
 def _run(run: Run[MomentSearchParameters]) -> Outcome:
     recorder, plan = common.Recorder(run.keep_trace), planned(run)
+    if plan.products is not None:
+        return _run_on_one(run, plan, recorder)
     # Thousands of tests on small matrices take twice as long with several threads.
     with one_thread():
         run, statistics, spent = measured(run, plan, recorder)
@@ -112,6 +116,16 @@ def _run(run: Run[MomentSearchParameters]) -> Outcome:
     if plan.rows is None or plan.pairs is None or statistics.form != "sums":
         return made
     return made._replace(beyond=replace(made.beyond, intervals=plan.intervals))
+
+
+def _run_on_one(run: Run[MomentSearchParameters], plan: Plan, recorder: common.Recorder) -> Outcome:
+    """Answer for one column; see `one_column`."""
+    with one_thread():
+        looked = looked_at(run, plan, partial(recorded, recorder))
+        among = replace(looked.run, repeated=repeated_pairs(looked.statistics))
+        found, releases = _searched_rows(among, looked.statistics, recorder), len(plan.shares)
+        spent = Spent("share", 1.0, 1.0, releases, releases, "releases")
+        return lifted(run, looked.columns, outcome(among, found, spent, recorder))
 
 
 def _again(run: Run[MomentSearchParameters], statistics: ReleasedNumbers) -> Outcome:

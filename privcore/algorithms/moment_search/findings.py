@@ -60,6 +60,8 @@ MEASURED = {
     "unordered levels by three groups (each of the two most frequent levels, and all other levels)",
     "distances": "each pair of columns is measured by one number, the distance of its counts from "
     "independence, and its counts are released only if this number shows a link",
+    "target": "the product of the target with every other column is measured, then second moments "
+    "of the columns whose product is unlikely to be chance; each column is coded by a few numbers",
 }
 
 

@@ -105,7 +105,7 @@ def measured(run: Run[MomentSearchParameters], plan: Plan, recorder: common.Reco
     if plan.whole is not None:
         scale = plan.whole.scale
         table = plan.whole.measure(source, noise)
-        _record(recorder, scale, 1.0, 1)
+        recorded(recorder, scale, 1.0, 1)
         statistics = released_table(plan.n, table, width_of(noise, scale))
         return Measured(run, statistics, _all_spent(1))
     if plan.distances is not None:
@@ -120,20 +120,20 @@ def measured(run: Run[MomentSearchParameters], plan: Plan, recorder: common.Reco
         units, counts = cast(NumberUnits | LineUnits, like.units), like.measurements[:-1]
     else:
         units, counts = release_units(source, plan, noise)
-        _record(recorder, plan.units.sigma, plan.shares[0], 1)
+        recorded(recorder, plan.units.sigma, plan.shares[0], 1)
     if isinstance(units, NumberUnits) and (plan.pairs or counts_levels(plan.levels)):
         assert has_numbers(source)
         points = even_points(units.centre, units.scale, plan.intervals, plan.levels)
         on_levels, pairs = replace(run, source=cut_numbers(source, points)), None
         if plan.pairs is not None:
             pairs = Moments(plan.n, plan.cut, plan.pairs.measure(on_levels.source, noise))
-            _record(recorder, plan.pairs.sigma, plan.shares[1], 2)
+            recorded(recorder, plan.pairs.sigma, plan.shares[1], 2)
         if pairs is None or not in_lines(pairs):
             rounds = plan_moments(plan.n, plan.cut, plan.rows.mu, run.parameters)
             known = tuple(tuple(ends.tolist()) for ends in points)
             return _measured_in_rounds(on_levels, rounds, recorder, pairs, known)
     moments, releases = plan.rows.measure(source, noise, units), len(plan.shares)
-    _record(recorder, plan.rows.sigma, plan.shares[-1], releases)
+    recorded(recorder, plan.rows.sigma, plan.shares[-1], releases)
     statistics = released_rows(plan.n, units, moments, counts)
     return Measured(run, statistics, _all_spent(releases))
 
@@ -155,7 +155,7 @@ def _measured_in_rounds(
     moments = Moments(plan.n, plan.levels) if before is None else before
     moments.add(plan.pairs.measure(run.source, run.noise))
     share, made, rounds = plan.shares[0], 0, ROUNDS if plan.tables else 0
-    _record(recorder, plan.pairs.sigma, share, 1)
+    recorded(recorder, plan.pairs.sigma, share, 1)
     while plan.tables is not None and made < rounds:
         evidence = TableEvidence(moments, run.parameters.penalty)
         searched = skeletons(run, evidence, noise, recorder, refined=made > 0)
@@ -167,7 +167,7 @@ def _measured_in_rounds(
         made += 1
         tables = plan.tables.round(chosen)
         moments.add(tables.measure(run.source, run.noise))
-        _record(recorder, tables.sigma, (1 - share) / rounds, 1 + made)
+        recorded(recorder, tables.sigma, (1 - share) / rounds, 1 + made)
     used = share + (1 - share) * (made / rounds if made else 0.0)
     spent = Spent("share", used, 1.0, 1 + made, 1 + rounds, "releases")
     return Measured(run, released_sums(moments, noise, points), spent)
@@ -188,9 +188,9 @@ def _measured_by_distance(
         assert isinstance(plan.units, LevelCounts)
         counts = plan.units.measure(source, noise)
         made += 1
-        _record(recorder, plan.units.sigma, plan.shares[0], made)
+        recorded(recorder, plan.units.sigma, plan.shares[0], made)
     distances = plan.distances.measure(source, noise, expected_counts(counts, plan.n))
-    _record(recorder, plan.distances.sigma, plan.shares[made], made + 1)
+    recorded(recorder, plan.distances.sigma, plan.shares[made], made + 1)
     statistics = released_distances(plan.n, counts, distances)
     links = DistanceEvidence(statistics, run.parameters, run.known).links
     if not links:
@@ -198,7 +198,7 @@ def _measured_by_distance(
         return Measured(run, statistics, Spent("share", used, 1.0, made + 1, planned, "releases"))
     tables = plan.tables.round(links)
     statistics = released_distances(plan.n, counts, distances, tables.measure(source, noise))
-    _record(recorder, tables.sigma, plan.shares[-1], planned)
+    recorded(recorder, tables.sigma, plan.shares[-1], planned)
     return Measured(run, statistics, _all_spent(planned))
 
 
@@ -206,7 +206,7 @@ def _all_spent(releases: int) -> Spent:
     return Spent("share", 1.0, 1.0, releases, releases, "releases")
 
 
-def _record(recorder: common.Recorder, sigma: float, share: float, number: int) -> None:
+def recorded(recorder: common.Recorder, sigma: float, share: float, number: int) -> None:
     """Record a release in the trace.
 
     sigma: scale of the noise. share: share of the budget that the release uses. number: position
@@ -257,14 +257,15 @@ def release_units(
     if isinstance(plan.units, Scales):
         assert has_numbers(source)
         scales = plan.units.measure(source, noise)
-        return _number_units(scales, source, plan.rows.radius), ()
+        return number_units(scales, source, plan.rows.radius), ()
     assert plan.units is not None
     assert has_levels(source)
     counts = tuple(plan.units.measure(source, noise))
-    return LineUnits(bases_of(counts, plan), CENTRED_SHARE), counts
+    bases = tuple(own / plan.rows.longest for own in bases_of(counts, plan))
+    return LineUnits(bases, CENTRED_SHARE), counts
 
 
-def _number_units(scales: Measurement, source: NumberSource, radius: float) -> NumberUnits:
+def number_units(scales: Measurement, source: NumberSource, radius: float) -> NumberUnits:
     """The units of rows, from noisy means and mean squares of some columns.
 
     Any other column has middle 0 and spread 1. radius: see `RowMoments`.
@@ -285,16 +286,14 @@ def _number_units(scales: Measurement, source: NumberSource, radius: float) -> N
 def bases_of(counts: Sequence[Measurement], plan: Plan) -> Bases:
     """Coordinates of the levels of each column, from noisy counts.
 
-    The coordinates are scaled so that a row of the maximum norm that the plan allows has norm 1.
     The share of a rare level is raised to the smallest share that can be distinguished from 0
     despite the noise; otherwise such levels would have extreme coordinates.
     """
-    assert plan.rows is not None
     bases = []
     for own, ordered in zip(counts, plan.ordered, strict=True):
         least = min(math.sqrt(own.variance) / plan.n, 0.5 / len(own.values))
         shares = nearest_probabilities(own.values, least)
-        bases.append(basis_of(shares, ordered) / plan.rows.longest)
+        bases.append(basis_of(shares, ordered))
     return tuple(bases)
 
 

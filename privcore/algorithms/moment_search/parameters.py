@@ -148,21 +148,25 @@ MEASURED = Parameter(
     kind="choice",
     default=None,
     optional=True,
-    auto_help="level by level if this shows most links with this number of rows and ε, otherwise "
-    "in the way that shows most: by a few numbers or by distances",
-    choices=("levels", "lines", "distances"),
+    auto_help="by the products of the target, if there is one and the whole graph would show "
+    "too little; otherwise level by level if this shows most links with this number of rows and "
+    "ε, otherwise in the way that shows most: by a few numbers or by distances",
+    choices=("levels", "lines", "distances", "target"),
     labels=(
         ("levels", "Level by level"),
         ("lines", "By a few numbers each"),
         ("distances", "By distances of pairs"),
+        ("target", "By the products of one column"),
     ),
     help="“Level by level” detects any dependence, but needs many rows. “By a few numbers each” "
     "turns ordered levels into one linear score and merges unordered levels into three groups. "
     "Trends are then detected even in small tables, but a dependence that rises and then falls is "
     "missed. “By distances of pairs” measures how far each pair of columns is from independence, "
     "with noise that does not grow with the number of levels: any dependence between unordered "
-    "levels is detected in fewer rows, but few directions are. The setting does not apply to "
-    "numeric columns. If the number of rows is private, the default is level by level.",
+    "levels is detected in fewer rows, but few directions are. “By the products of one column” "
+    "first looks for columns that are linked with the target, then measures these alone. Numeric "
+    "columns are measured in this way or as numbers. If the number of rows is private, the default "
+    "is level by level, or by the products of the target.",
     source=_OURS,
 )
 MAX_PARENTS = Parameter(
@@ -202,6 +206,7 @@ class MomentSearchParameters(parameters.ProvenParameters):
     reference_effect: float = REFERENCE.field()
     max_order: int | None = parameters.MAX_ORDER.field()
     hidden_causes: bool = parameters.HIDDEN_CAUSES.field()
+    target: str = parameters.TARGET.field()
 
     def level_of_candidates(self, columns: int) -> float:
         """`candidate_level`, adjusted for this number of columns."""

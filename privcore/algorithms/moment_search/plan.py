@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -25,9 +25,10 @@ from privcore.algorithms.moment_search.released import (
 )
 from privcore.algorithms.moment_search.statistic import cell_information
 from privcore.arrays import Columns, Matrix
-from privcore.counts import CountSource, MomentSource, NumberSource, has_levels, has_numbers
+from privcore.counts import Bases, CountSource, MomentSource, NumberSource, has_levels, has_numbers
 from privcore.data.discretise import usual_intervals
 from privcore.errors import DataError
+from privcore.fixed_point import of_means
 from privcore.independence.linear_scores import coordinates
 from privcore.privacy.accounting.composition import Event
 from privcore.privacy.mechanisms import NoiseSource
@@ -51,9 +52,11 @@ _LEAST_INTERVALS = 3
 # Shares of μ² if distances of pairs choose the tables: for counts of levels, and for distances.
 _LEVELS_FIRST, _DISTANCES = 0.3, 0.5
 # Maximum norms of rows over √p, in standard deviations, each with its largest correlation noise.
-_RADII = ((3.0, 0.0005), (2.0, 0.002), (1.5, 0.006), (1.25, 0.012), (1.0, math.inf))
+_RADII = ((3.0, 0.0005), (2.0, 0.002), (1.5, 0.006), (1.25, 0.012))
 # Maximum norm of rows of coded levels, divided by the root of the number of coordinates.
 _RADIUS = 0.9
+# Intervals of a numeric column before the products of one column, which more intervals cost little.
+_FINE = 6
 # A table with fewer cells would add nothing to the pairs.
 LEAST_CELLS = 16
 _MOST_CELLS = 1_000_000
@@ -368,13 +371,62 @@ class RowMoments(Planned):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Products(Planned):
+    """The planned release of the products of one column with every other column.
+
+    own, others: number of coordinates of this column, and of all other columns together.
+
+    The column's coordinates are scaled up, so that they are about as long as all others together,
+    and rows are then scaled down to a maximum norm. Proof: docs/proofs/moment_search.md,
+    statement 10.
+    """
+
+    own: int
+    others: int
+
+    @property
+    def sensitivity(self) -> float:
+        """For rows (a, b) in the unit ball, |abᵀ| ≤ (|a|² + |b|²)/2 ≤ 1/2."""
+        return of_means(1.0 / self.n, self.n)
+
+    @property
+    def stretch(self) -> float:
+        """The factor that scales the column's coordinates up."""
+        return math.sqrt(self.others / self.own)
+
+    @property
+    def longest(self) -> float:
+        """Maximum norm of a row of standardised coordinates, after scaling up."""
+        return _RADIUS * math.sqrt(2 * self.others)
+
+    @property
+    def correlation_noise(self) -> float:
+        """Standard deviation of the noise on a correlation, if the released units are exact."""
+        return self.sigma * self.longest**2 / self.stretch
+
+    def measure(self, source: CountSource, noise: NoiseSource, bases: Bases, column: int) -> Matrix:
+        """The mean products, shape (own, others), of standardised coordinates.
+
+        bases: the coordinates of the levels of each column. column: position of the one column.
+        """
+        mine = np.repeat(np.arange(len(bases)) == column, [own.shape[1] for own in bases])
+        stretched = (own * self.stretch if c == column else own for c, own in enumerate(bases))
+        coded = source.coded(tuple(own / self.longest for own in stretched), 1.0)
+        exact = coded[1:, 1:][np.ix_(mine, ~mine)]
+        noisy = noise.gaussian_array(exact.ravel(), self.sigma).reshape(exact.shape)
+        return np.asarray(noisy * self.longest**2 / self.stretch)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Plan:
     """The planned releases of a run; a release that is not made is None.
 
     n: number of rows. levels: number of levels of each column, 0 for numeric columns. whole: counts
     of all combinations of levels, the only release of such a run. units: the release that sets the
     units of rows, or the counts that distances refer to; None if an earlier release set them.
-    distances: distances of pairs, which choose the pairs of the only round of tables. pairs: sums
+    counts: counts of all levels before products, after numeric columns are cut.
+    distances: distances of pairs, which choose the pairs of the only round of tables. products: of
+    one column, which choose the columns of the rows. pairs: sums
     for pairs of columns; if `rows` is planned too, they determine whether numeric columns depend on
     each other linearly. tables: rounds of tables. rows: second moments of rows, or counts of pairs
     and tables in their place. intervals: number of intervals per numeric column if levels are
@@ -385,7 +437,9 @@ class Plan:
     levels: tuple[int, ...]
     whole: WholeTable | None = None
     units: LevelCounts | Scales | None = None
+    counts: LevelCounts | None = None
     distances: Distances | None = None
+    products: Products | None = None
     pairs: PairSums | None = None
     tables: TableRounds | None = None
     rows: RowMoments | None = None
@@ -395,7 +449,15 @@ class Plan:
     @property
     def _gaussian(self) -> list[Planned | TableRounds]:
         """The planned releases with normal noise, in order."""
-        planned = (self.units, self.distances, self.pairs, self.tables, self.rows)
+        planned = (
+            self.units,
+            self.counts,
+            self.distances,
+            self.products,
+            self.pairs,
+            self.tables,
+            self.rows,
+        )
         return [release for release in planned if release is not None]
 
     @property
@@ -462,15 +524,19 @@ def plan_numbers(n: int, own_levels: Sequence[int], parameters: MomentSearchPara
     cut = tuple(r or intervals for r in levels)
     pairs = PairSums(n=n, mu=down(total * math.sqrt(shapes)), levels=cut) if shapes else None
     mu = down(total * math.sqrt(1 - _FIRST - shapes))
-
-    def moments(radius: float) -> RowMoments:
-        return RowMoments(n=n, mu=mu, columns=columns, radius=radius)
-
-    radius = parameters.longest_row or next(
-        radius for radius, most in _RADII if moments(radius).correlation_noise <= most
-    )
-    rows = moments(radius)
+    rows = _lengthened(RowMoments(n=n, mu=mu, columns=columns, radius=1.0), parameters)
     return Plan(n=n, levels=levels, units=units, pairs=pairs, rows=rows, intervals=intervals)
+
+
+def _lengthened(rows: RowMoments, parameters: MomentSearchParameters) -> RowMoments:
+    """The release with the largest norm of rows that its noise allows, or that a user has set.
+
+    rows: the release if the noise allows none of `_RADII`.
+    """
+    if parameters.longest_row:
+        return replace(rows, radius=parameters.longest_row)
+    tried = ((replace(rows, radius=radius), most) for radius, most in _RADII)
+    return next((made for made, most in tried if made.correlation_noise <= most), rows)
 
 
 def plan_lines(
@@ -503,6 +569,46 @@ def plan_distances(n: int, levels: Sequence[int], mu: float, *, counted: bool = 
     distances = Distances(n=n, mu=down(mu * math.sqrt(_DISTANCES)), columns=columns)
     tables = TableRounds(n, down(mu * math.sqrt(1 - first - _DISTANCES)), _MOST_CELLS, rounds=1)
     return Plan(n=n, levels=tuple(levels), units=units, distances=distances, tables=tables)
+
+
+def plan_target(
+    n: int,
+    own_levels: Sequence[int],
+    ordered: Sequence[int],
+    target: int,
+    parameters: MomentSearchParameters,
+) -> Plan:
+    """The plan for the links of one column, from its products with all others.
+
+    The products determine which columns are linked with it; second moments of these columns alone
+    follow, in as many columns as have no more noise than the products. own_levels: see `Source`.
+    Numeric columns are cut into levels: ranks need no exact middle and spread.
+    """
+    own, in_order = tuple(own_levels), tuple(ordered) or (0,) * len(own_levels)
+    total, left = planned_mu(parameters.epsilon, parameters.delta), 1 - _FIRST
+    first, units = down(total * math.sqrt(_FIRST)), None
+    if 0 in own:
+        scaled = tuple(c for c, r in enumerate(own) if not r)
+        units, left = Scales(n=n, mu=first, columns=scaled), left - _FIRST
+    levels = tuple(r or _FINE for r in own)
+    in_order = tuple(place if r else _FINE for r, place in zip(own, in_order, strict=True))
+    made = list(map(coordinates, levels, in_order))
+    mu = down(total * math.sqrt(left / 2))
+    products = Products(n=n, mu=mu, own=made[target], others=sum(made) - made[target])
+    one = RowMoments(n=n, mu=mu, columns=1, radius=_RADIUS)
+    most = int(products.correlation_noise / one.correlation_noise)
+    most = min(max(most, made[target] + max(made)), sum(made))
+    rows = _lengthened(replace(one, columns=most), parameters)
+    return Plan(
+        n=n,
+        levels=own,
+        units=units,
+        counts=LevelCounts(n=n, mu=first, columns=len(own)),
+        products=products,
+        rows=rows,
+        intervals=_FINE,
+        ordered=in_order,
+    )
 
 
 def plan_like(n: int, like: ReleasedNumbers, parameters: MomentSearchParameters) -> Plan:

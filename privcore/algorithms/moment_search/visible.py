@@ -18,8 +18,8 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from itertools import combinations, combinations_with_replacement
+from dataclasses import dataclass, replace
+from itertools import combinations, combinations_with_replacement, zip_longest
 from statistics import median_low
 from typing import Any, NamedTuple
 
@@ -35,6 +35,7 @@ from privcore.algorithms.moment_search.plan import (
     plan_lines,
     plan_moments,
     plan_numbers,
+    plan_target,
     plan_whole,
 )
 from privcore.algorithms.moment_search.released import YES_NO, counts_levels
@@ -42,6 +43,7 @@ from privcore.algorithms.moment_search.statistic import Statistic, chi_squared_q
 from privcore.arrays import Vector
 from privcore.counts import MixedRows, MomentSource, has_levels
 from privcore.data.model import Column, levels_in_order
+from privcore.errors import ParameterError
 from privcore.graphs.knowledge import Knowledge
 from privcore.independence.linear_scores import coordinates
 from privcore.privacy.mechanisms.gaussian import planned_mu
@@ -51,6 +53,8 @@ POWER = 0.9
 _BENDS, _LEAST_LINK = 0.1, 0.1
 # Share of the links from which every level is counted.
 _ENOUGH = 0.75
+# Share of the links from which the whole graph is measured if the question is about one column.
+_WHOLE = 0.4
 # Smallest variance of a distance.
 _TINY = 1e-9
 
@@ -293,11 +297,59 @@ def plan_levels(
         "distances": plan_distances(n, levels, mu),
         "levels": whole or plan_moments(n, levels, mu, parameters),
     }
-    if parameters.measured is not None or len(levels) < 2:
+    if parameters.measured in forms or len(levels) < 2:
         return forms[parameters.measured or "levels"]
     seen = {name: links_seen(plan, ordered) for name, plan in forms.items()}
     counted = seen["levels"] >= _ENOUGH
     return forms["levels" if counted else max(seen, key=seen.__getitem__)]
+
+
+def plan_of(
+    n: int,
+    own_levels: Sequence[int],
+    ordered: Sequence[int],
+    parameters: MomentSearchParameters,
+    target: int | None = None,
+) -> Plan:
+    """The plan of a run; own_levels, ordered: see `Source`. target: see `Run`.
+
+    If the question is about one column, the whole graph is measured if it shows enough, since its
+    search also finds columns that are linked with the target only given others; or if all columns
+    are so few that their second moments have no more noise than the products of one column.
+    Raises ParameterError for products of a column that is not named.
+    """
+    if parameters.measured == "target" and target is None:
+        raise ParameterError("measured-needs-target")
+    if target is None or parameters.measured not in (None, "target"):
+        return _plan_whole_graph(n, own_levels, ordered, parameters)
+    one = plan_target(n, own_levels, ordered, target, parameters)
+    if parameters.measured is None:
+        assert one.products is not None
+        assert one.rows is not None
+        every = one.products.own + one.products.others
+        moments = replace(one.rows, mu=one.rows.mu * math.sqrt(2), columns=every)
+        whole = _plan_whole_graph(n, own_levels, ordered, parameters)
+        few = moments.correlation_noise <= one.products.correlation_noise
+        if few or links_seen(as_counted(whole, parameters), ordered) >= _WHOLE:
+            return whole
+    return one
+
+
+def _plan_whole_graph(
+    n: int, own_levels: Sequence[int], ordered: Sequence[int], parameters: MomentSearchParameters
+) -> Plan:
+    if 0 in own_levels:
+        return plan_numbers(n, own_levels, parameters)
+    return plan_levels(n, own_levels, ordered, parameters)
+
+
+def as_counted(plan: Plan, parameters: MomentSearchParameters) -> Plan:
+    """The plan with the counts that numeric columns of a table with levels are measured by."""
+    if plan.products is not None or plan.rows is None or not plan.intervals:
+        return plan
+    if not counts_levels(plan.levels):
+        return plan
+    return plan_moments(plan.n, plan.cut, plan.rows.mu, parameters)
 
 
 def links_seen(plan: Plan, ordered: Sequence[int]) -> float:
@@ -309,8 +361,10 @@ def links_seen(plan: Plan, ordered: Sequence[int]) -> float:
     correlation; all sizes from `_LEAST_LINK` to 1 are equally likely on a log scale. Significance
     levels are the defaults. ordered: see `CountSource`.
     """
-    in_order = ordered or (0,) * len(plan.levels)
-    kinds = Counter(zip(plan.levels, map(bool, in_order), strict=True))
+    # A number is a trend, as an ordered column is.
+    in_order = [place or not r for r, place in zip_longest(plan.levels, ordered, fillvalue=0)]
+    levels = [r or YES_NO for r in plan.levels]
+    kinds = Counter(zip(levels, map(bool, in_order), strict=True))
     pairs, seen = math.comb(len(plan.levels), 2), 0.0
     for one, other in combinations_with_replacement(sorted(kinds), 2):
         many = kinds[one] * (kinds[other] if one != other else (kinds[one] - 1) / 2)
@@ -353,7 +407,8 @@ class PublicShape:
 
     n: number of rows. levels: number of levels of each column, 0 for numeric columns that are cut;
     empty if all columns are treated as numbers. columns: number of columns. open_pairs: number of
-    pairs that background knowledge leaves open; None for all pairs. ordered: see `CountSource`.
+    pairs that background knowledge leaves open; None for all pairs. ordered: see `Source`. names:
+    names of the columns; only a question about one of them needs these.
     """
 
     n: int
@@ -361,6 +416,7 @@ class PublicShape:
     columns: int
     open_pairs: int | None = None
     ordered: Sequence[int] = ()
+    names: Sequence[str] = ()
 
     @property
     def pairs(self) -> int:
@@ -371,34 +427,37 @@ class PublicShape:
     def of(cls, source: MomentSource | MixedRows, knowledge: str = "") -> PublicShape:
         """The shape of a data source; knowledge: the text of the parameter `knowledge`."""
         levels: Sequence[int] = ()
-        ordered: Sequence[int] = ()
         if isinstance(source, MixedRows):
             levels = source.own_levels if counts_levels(source.own_levels) else ()
         elif has_levels(source):
-            levels, ordered = source.levels, source.ordered
-        open_pairs = Knowledge.read(knowledge).on(source.names).open_pairs
-        return cls(source.n, levels, len(source.names), open_pairs, ordered)
+            levels = source.levels
+        ordered = source.ordered if levels else ()
+        names = source.names
+        open_pairs = Knowledge.read(knowledge).on(names).open_pairs
+        return cls(source.n, levels, len(names), open_pairs, ordered, names)
 
     @classmethod
     def of_columns(cls, n: int, columns: Sequence[Column]) -> PublicShape:
         """The shape of a table with n rows and these columns."""
         levels = [len(column.levels) for column in columns]
         places = tuple(map(levels_in_order, columns))
-        return cls(n, levels if any(levels) else (), len(columns), ordered=places)
+        names = [column.name for column in columns]
+        return cls(n, levels if any(levels) else (), len(columns), ordered=places, names=names)
 
     def plan(self, parameters: MomentSearchParameters) -> Plan:
         """The plan for what a run measures and for how the run splits its budget."""
-        levels = self.levels or (0,) * self.columns
-        if 0 not in levels:
-            return plan_levels(self.n, levels, self.ordered, parameters)
-        numbers = plan_numbers(self.n, levels, parameters)
-        if not self.levels or numbers.rows is None:
-            return numbers
-        return plan_moments(self.n, numbers.cut, numbers.rows.mu, parameters)
+        levels, name = self.levels or (0,) * self.columns, parameters.target
+        target = self.names.index(name) if name in self.names else None
+        if target is None and parameters.measured == "target":
+            parameters = replace(parameters, measured=None)
+        plan = plan_of(self.n, levels, self.ordered, parameters, target)
+        return as_counted(plan, parameters)
 
     def measured_as(self, parameters: MomentSearchParameters) -> tuple[str, ...]:
         """How a run codes each column, in a few words."""
         plan = self.plan(parameters)
+        if plan.products is not None:
+            return ("its product with the target",) * self.columns
         if plan.distances is not None:
             return ("distances of pairs",) * self.columns
         if plan.rows is None:
@@ -435,7 +494,9 @@ def mixed_sentence(source: MixedRows, checked: Mapping[str, Any]) -> str:
     """
     if not counts_levels(source.own_levels):
         return "columns with two levels count as −1 and 1"
-    plan = plan_numbers(source.n, source.own_levels, MomentSearchParameters(**checked))
+    parameters, names = MomentSearchParameters(**checked), source.names
+    target = names.index(parameters.target) if parameters.target in names else None
+    plan = plan_of(source.n, source.own_levels, source.ordered, parameters, target)
     return (
         f"{source.cut_words} cut into {plan.intervals} levels at points set by the released middle "
         "and spread"

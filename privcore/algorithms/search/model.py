@@ -30,6 +30,7 @@ from privcore.parameter import CALIBRATIONS, Parameter
 from privcore.privacy.accounting import Guarantee
 from privcore.privacy.accounting.composition import Event
 from privcore.privacy.mechanisms import NoiseSource
+from privcore.text import nearest, short
 
 
 class Progress(NamedTuple):
@@ -95,6 +96,21 @@ class Run(Generic[P_co]):
         known = Knowledge.read(self.parameters.knowledge).on(self.source.names)
         # Of two columns alone, neither takes a link of the other away.
         return known.repeating(self.repeated) if len(self.source.names) > 2 else known
+
+    @cached_property
+    def target(self) -> int | None:
+        """The column that the question is about; None for the whole graph.
+
+        Raises ParameterError if the data have no such column.
+        """
+        name, names = getattr(self.parameters, "target", ""), self.source.names
+        if not name:
+            return None
+        if name not in names:
+            raise ParameterError(
+                "target-names-no-column", name=short(name), nearest=short(nearest(name, names))
+            )
+        return names.index(name)
 
 
 class Outcome(NamedTuple):

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
+from privcore.errors import ParameterError
 from privcore.graphs.knowledge import canonical
 from privcore.graphs.orientation import ColliderRule, ConflictRule
 from privcore.independence import SCORES
 from privcore.independence.measures import Calibration, Space
 from privcore.parameter import Parameter, Parameters
+from privcore.text import short
 from privcore.unit import ADDED, MOST_ROWS, REPLACED, Relation
 
 BLOCK_SCORES = ("g2-votes", "chi2-votes")
@@ -354,6 +357,28 @@ KNOWLEDGE = Parameter(
     "this knowledge, and algorithms that test pair by pair spend no budget on edges that the "
     "knowledge decides.",
     source="Meek 1995; docs/how-to/knowledge.md",
+)
+
+
+def _name(value: Any) -> str:
+    """A column's name as it is; raises ParameterError for anything but text."""
+    if not isinstance(value, str):
+        raise ParameterError("target-not-a-name", value=short(str(value)))
+    return value
+
+
+TARGET = Parameter(
+    name="target",
+    advanced=True,
+    title="One column",
+    symbol="t",
+    kind="text",
+    default="",
+    read=_name,
+    help="The name of a column, if the question is what is linked with this column alone; empty "
+    "for the whole graph. The answer has the links of the column, and the other causes of its "
+    "effects.",
+    source="docs/how-to/one-column.md",
 )
 
 ROWS_PER_UNIT = Parameter(

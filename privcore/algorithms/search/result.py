@@ -337,6 +337,16 @@ class Discovery(Shows):
         return known.tiers_of(self.graph.nodes)
 
     @property
+    def about(self) -> str:
+        """The column that the question was about; empty for the whole graph."""
+        return str(self.parameters.get("target", ""))
+
+    @property
+    def alone(self) -> bool:
+        """Whether only the columns that seem linked with one column were measured."""
+        return bool(self.about) and self.released is None and bool(self.findings)
+
+    @property
     def in_lines(self) -> bool:
         """Whether columns with levels were measured by a few numbers each."""
         return self._form == "lines"

@@ -201,6 +201,14 @@ _ALL = (
         paths=10,
     ),
     _case(
+        "moment-search-one-column",
+        "Moment search: products of one column, and moments of the linked ones",
+        "moment-search",
+        _BALANCED,
+        {"measured": "target", "target": "a"},
+        paths=10,
+    ),
+    _case(
         "moment-search-moments",
         "Moment search: moments of numbers",
         "moment-search",

@@ -9,7 +9,7 @@ import argparse
 from typing import Any
 
 from privcore.algorithms import ALGORITHMS, Algorithm
-from privcore.algorithms.search.parameters import HIDDEN_CAUSES
+from privcore.algorithms.search.parameters import HIDDEN_CAUSES, TARGET
 from privcore.errors import ParameterError
 from privcore.exchange.knowledge_files import stated_knowledge
 from privcore.files import write_named
@@ -52,6 +52,11 @@ def add_parameter_options(group: argparse._ArgumentGroup) -> None:
             f"--{parameter.option}", help=f"{parameter.title}: {parameter.explained_range()}"
         )
     add_hidden_causes_option(group)
+    group.add_argument(
+        f"--{TARGET.option}",
+        metavar="COLUMN",
+        help="what is linked with this column, in place of the whole graph (moment-search, pc)",
+    )
     add_knowledge_options(group)
     group.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="any other parameter"
@@ -107,7 +112,7 @@ def parameters_of(options: argparse.Namespace, algorithm: Algorithm) -> dict[str
     """The algorithm's parameters in the options, by name; raises ParameterError for a bad --set."""
     parameters = {
         name: getattr(options, name)
-        for name in (*_DIRECT, HIDDEN_CAUSES.name)
+        for name in (*_DIRECT, HIDDEN_CAUSES.name, TARGET.name)
         if getattr(options, name) is not None
     }
     # A data option: with --unit it belongs to the table, and the parameter follows the table.

@@ -37,6 +37,7 @@ class PC(Estimator):
         ]
         | None = None,
         mixed_levels: int = 4,
+        target: str = "",
         random_state: int | None = None,
     ) -> None: ...
 
@@ -59,10 +60,11 @@ class MomentSearch(Estimator):
         table_noise_ratio: float = 100.0,
         penalty: float = 3.0,
         max_parents: int = 4,
-        measured: Literal["levels", "lines", "distances"] | None = None,
+        measured: Literal["levels", "lines", "distances", "target"] | None = None,
         longest_row: float | None = None,
         reference_effect: float = 0.1,
         max_order: int | None = 3,
+        target: str = "",
         random_state: int | None = None,
     ) -> None: ...
 

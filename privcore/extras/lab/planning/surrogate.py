@@ -349,6 +349,7 @@ class Surrogates:
                         self._edges[seed],
                         checked["knowledge"],
                         hidden_causes=checked.get("hidden_causes", False),
+                        target=checked.get("target", ""),
                     ),
                     "non_private": self._reference(seed, yardstick_settings(checked), hooks),
                 }

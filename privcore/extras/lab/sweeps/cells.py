@@ -131,7 +131,7 @@ class Runner:
         self._plan, self._seconds = plan, seconds
         self._hooks = _Asking(cancelled) if cancelled else NoHooks()
         self._loaded: Cache[Loaded] = Cache(_KEPT_BYTES, _bytes)
-        self._truths: dict[tuple[int, str, str, bool], PDAG] = {}
+        self._truths: dict[tuple[int, str, str, bool, str], PDAG] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Another process loads and counts the data again.
@@ -233,11 +233,11 @@ class Runner:
     def _truth(self, data: int, loaded: Loaded, run: Discovery) -> PDAG:
         algorithm = get_algorithm(run.algorithm)
         known, hidden = run.parameters["knowledge"], run.parameters.get("hidden_causes", False)
-        key = (data, algorithm.output, known, hidden)
+        key = (data, algorithm.output, known, hidden, run.about)
         if key not in self._truths:
             edges = loaded.true_edges or ()
             self._truths[key] = true_graph(
-                algorithm, run.graph.nodes, edges, known, hidden_causes=hidden
+                algorithm, run.graph.nodes, edges, known, hidden_causes=hidden, target=run.about
             )
         return self._truths[key]
 

@@ -1,0 +1,1 @@
+"""Three questions that need no whole graph, and what each costs and answers."""
