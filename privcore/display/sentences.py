@@ -248,15 +248,15 @@ def effect_sentence(result: Discovery, n: int) -> str:
 def shape_sentence(result: Discovery) -> str:
     """A sentence on what a run measured and how it cut columns; empty if it measured everything."""
     if result.alone:
-        at = result.graph.nodes.index(result.about)
-        looked = [result.graph.nodes[i + j - at] for i, j in sorted(result.findings)]
-        left = len(result.graph.nodes) - 1 - len(looked)
+        names = result.graph.nodes
+        looked = [names[c] for c in sorted({c for pair in result.findings for c in pair})]
+        left = counted(len(names) - len(looked), "other column")
         return (
-            f"With this number of rows and this ε, {short(result.about)} alone is looked at: first "
-            "its product with every column, then all second moments of "
-            f"{', '.join(short(name, 20) for name in looked)}. {counted(left, 'other column')} "
-            "did not seem linked and were not looked at. Bends, and columns that are linked only "
-            "given others, are missed."
+            "With this number of rows and this ε, the links of one column are measured: first its "
+            "products with all others, then the second moments of "
+            f"{', '.join(short(name, 20) for name in looked)} alone. What seemed not linked, "
+            f"{left}, was not looked at. Bends, and columns that are linked only given others, are "
+            "missed."
         )
     if result.about:
         return (

@@ -17,6 +17,7 @@ from pages.ui.glossary import linked
 from pages.ui.running import LiveHooks
 from privcore import kernels
 from privcore.algorithms import ALGORITHMS, Progress
+from privcore.algorithms.search.parameters import TARGET
 from privcore.intake import ColumnSchema, read_table
 from privcore.intake.schema import schema_json
 from privcore.intake.triage import proposed_schema
@@ -66,8 +67,9 @@ def test_every_algorithm_runs_from_its_generated_controls(name):
     for parameter in ALGORITHMS[name].parameters:
         key = params.widget_key(ALGORITHMS[name], parameter, calibration)
         # A choice of one is no choice.
-        # A text has a panel of its own.
-        controlled = parameter.kind != "text" and len(parameter.choices) != 1
+        # A text has a panel of its own, but a column is chosen.
+        controlled = parameter.kind != "text" or parameter.name == TARGET.name
+        controlled = controlled and len(parameter.choices) != 1
         assert (key in drawn) == (parameter.matters(values) and controlled)
 
 

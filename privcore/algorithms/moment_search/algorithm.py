@@ -33,7 +33,11 @@ from privcore.algorithms.moment_search.evidence import LineEvidence, TableEviden
 from privcore.algorithms.moment_search.findings import Found, found_by_tests, outcome
 from privcore.algorithms.moment_search.full_table import searched_whole
 from privcore.algorithms.moment_search.measure import measured, recorded
-from privcore.algorithms.moment_search.one_column import lifted, looked_at
+from privcore.algorithms.moment_search.one_column import (
+    among_measured,
+    lifted,
+    measured_near,
+)
 from privcore.algorithms.moment_search.parameters import (
     LINE_PENALTY,
     USUAL_COLUMNS,
@@ -48,7 +52,7 @@ from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Algorithm, Outcome, Run
 from privcore.algorithms.search.result import Spent, Step
 from privcore.counts import has_levels
-from privcore.errors import ParameterError
+from privcore.errors import DataError, ParameterError
 from privcore.privacy.accounting.composition import Event
 from privcore.threads import one_thread
 
@@ -64,7 +68,10 @@ def planned(run: Run[MomentSearchParameters]) -> Plan:
             "too-many-columns-for-search", number=len(source.names), most_columns=MOST_COLUMNS
         )
     if run.like is not None:
-        return plan_like(source.n, cast(ReleasedNumbers, run.like), parameters)
+        like = cast(ReleasedNumbers, run.like)
+        if like.form == "target" and 0 in source.own_levels:
+            raise DataError("like-of-other-columns")
+        return plan_like(source.n, like, parameters)
     return plan_of(source.n, source.own_levels, source.ordered, parameters, run.target)
 
 
@@ -106,26 +113,33 @@ def _fixed(run: Run[MomentSearchParameters], rows: int, private: bool) -> dict[s
 
 def _run(run: Run[MomentSearchParameters]) -> Outcome:
     recorder, plan = common.Recorder(run.keep_trace), planned(run)
-    if plan.products is not None:
-        return _run_on_one(run, plan, recorder)
     # Thousands of tests on small matrices take twice as long with several threads.
     with one_thread():
-        run, statistics, spent = measured(run, plan, recorder)
-        run = replace(run, repeated=repeated_pairs(statistics))
-        made = outcome(run, _searched(run, statistics, recorder), spent, recorder)
+        if plan.products is not None:
+            statistics = measured_near(run, plan, partial(recorded, recorder))
+            releases = len(plan.shares)
+            spent = Spent("share", 1.0, 1.0, releases, releases, "releases")
+        else:
+            run, statistics, spent = measured(run, plan, recorder)
+        made = _answered(run, statistics, spent, recorder)
     if plan.rows is None or plan.pairs is None or statistics.form != "sums":
         return made
     return made._replace(beyond=replace(made.beyond, intervals=plan.intervals))
 
 
-def _run_on_one(run: Run[MomentSearchParameters], plan: Plan, recorder: common.Recorder) -> Outcome:
-    """Answer for one column; see `one_column`."""
-    with one_thread():
-        looked = looked_at(run, plan, partial(recorded, recorder))
-        among = replace(looked.run, repeated=repeated_pairs(looked.statistics))
-        found, releases = _searched_rows(among, looked.statistics, recorder), len(plan.shares)
-        spent = Spent("share", 1.0, 1.0, releases, releases, "releases")
-        return lifted(run, looked.columns, outcome(among, found, spent, recorder))
+def _answered(
+    run: Run[MomentSearchParameters],
+    statistics: ReleasedNumbers,
+    spent: Spent,
+    recorder: common.Recorder,
+) -> Outcome:
+    """The outcome of a search in released numbers."""
+    if statistics.form == "target":
+        near = among_measured(run, statistics)
+        made = _answered(near.run, near.statistics, spent, recorder)
+        return lifted(run, near.columns, statistics, made)
+    run = replace(run, repeated=repeated_pairs(statistics))
+    return outcome(run, _searched(run, statistics, recorder), spent, recorder)
 
 
 def _again(run: Run[MomentSearchParameters], statistics: ReleasedNumbers) -> Outcome:
@@ -133,8 +147,7 @@ def _again(run: Run[MomentSearchParameters], statistics: ReleasedNumbers) -> Out
     recorder = common.Recorder(run.keep_trace)
     spent = Spent("share", 1.0, 1.0, 1, 1, "releases")
     with one_thread():
-        run = replace(run, repeated=repeated_pairs(statistics))
-        return outcome(run, _searched(run, statistics, recorder), spent, recorder)
+        return _answered(run, statistics, spent, recorder)
 
 
 def _searched(

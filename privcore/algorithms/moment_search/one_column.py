@@ -15,14 +15,14 @@ from typing import NamedTuple, cast
 import numpy as np
 from scipy.special import chdtrc
 
-from privcore.algorithms.moment_search.findings import MEASURED
+from privcore.algorithms.moment_search.findings import MEASURED, released_margins
 from privcore.algorithms.moment_search.measure import bases_of, even_points, number_units
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.plan import Plan, Scales
 from privcore.algorithms.moment_search.released import LineUnits, ReleasedNumbers, released_rows
 from privcore.algorithms.search.common import public_facts
 from privcore.algorithms.search.model import Outcome, Run
-from privcore.algorithms.search.result import Step
+from privcore.algorithms.search.result import Parents, Released, Step
 from privcore.arrays import Integers, Matrix
 from privcore.counts import CountSource, NumberSource, PublicColumns
 from privcore.counts.numbers import cut_numbers
@@ -33,25 +33,24 @@ from privcore.privacy.mechanisms.moments import CENTRED_SHARE
 # Expected number of measured columns whose products look linked by chance.
 _BY_CHANCE = 2.0
 
-Recorded = Callable[[float, float, int], None]
+Noted = Callable[[float, float, int], None]
 
 
-class Looked(NamedTuple):
-    """The releases about one column.
+class Among(NamedTuple):
+    """The released numbers of some columns.
 
-    run: a run on the measured columns alone, without their rows. columns: these columns, in order.
-    statistics: the released numbers of these columns.
+    columns: these columns, in order. run: a run on them alone, without rows.
     """
 
-    run: Run[MomentSearchParameters]
     columns: tuple[int, ...]
+    run: Run[MomentSearchParameters]
     statistics: ReleasedNumbers
 
 
-def looked_at(run: Run[MomentSearchParameters], plan: Plan, record: Recorded) -> Looked:
+def measured_near(run: Run[MomentSearchParameters], plan: Plan, noted: Noted) -> ReleasedNumbers:
     """Make the releases of a plan for one column.
 
-    record: called with the scale, the share of the budget and the number of each release.
+    noted: called with the scale, the share of the budget and the number of each release.
     """
     target, source, noise = run.target, run.source, run.noise
     assert target is not None
@@ -62,7 +61,7 @@ def looked_at(run: Run[MomentSearchParameters], plan: Plan, record: Recorded) ->
 
     def note(scale: float) -> None:
         nonlocal made
-        record(scale, plan.shares[made], made + 1)
+        noted(scale, plan.shares[made], made + 1)
         made += 1
 
     if isinstance(plan.units, Scales):
@@ -80,18 +79,12 @@ def looked_at(run: Run[MomentSearchParameters], plan: Plan, record: Recorded) ->
     widths = np.array([own.shape[1] for own in bases])
     columns = linked(run, plan, products, widths)
     rows = replace(plan.rows, columns=int(widths[list(columns)].sum()))
-    units_of = LineUnits(tuple(own / rows.longest for own in bases), CENTRED_SHARE)
     # A column without coordinates adds nothing to the norm of a row.
-    alone = [own if c in columns else own[:, :0] for c, own in enumerate(units_of.bases)]
-    moments = rows.measure(source, noise, units_of._replace(bases=tuple(alone)))
+    kept = (own if c in columns else own[:, :0] for c, own in enumerate(bases))
+    units_of_rows = LineUnits(tuple(own / rows.longest for own in kept), CENTRED_SHARE)
+    moments = rows.measure(source, noise, units_of_rows)
     note(rows.sigma)
-    statistics = released_rows(
-        plan.n,
-        units_of._replace(bases=tuple(units_of.bases[c] for c in columns)),
-        replace(moments, columns=tuple(range(len(columns)))),
-        [replace(counts[c], columns=(k,)) for k, c in enumerate(columns)],
-    )
-    return Looked(run_among(run, plan, columns), columns, statistics)
+    return released_rows(plan.n, units_of_rows, moments, counts)
 
 
 def linked(
@@ -124,13 +117,21 @@ def linked(
     return tuple(sorted(chosen))
 
 
-def run_among(
-    run: Run[MomentSearchParameters], plan: Plan, columns: Sequence[int]
-) -> Run[MomentSearchParameters]:
-    """The run that searches the released numbers of some columns.
+def among_measured(run: Run[MomentSearchParameters], statistics: ReleasedNumbers) -> Among:
+    """The numbers of the columns that were measured, and a run that searches them.
 
-    The FDR level stays that of all pairs of the target: among fewer pairs it is lower.
+    The FDR level stays that of all pairs of one column: among fewer pairs it is lower.
     """
+    units = statistics.units
+    assert isinstance(units, LineUnits)
+    columns = tuple(c for c, own in enumerate(units.bases) if own.size)
+    *counts, moments = statistics.measurements
+    own_numbers = released_rows(
+        statistics.n,
+        units._replace(bases=tuple(units.bases[c] for c in columns)),
+        replace(moments, columns=tuple(range(len(columns)))),
+        [replace(counts[c], columns=(k,)) for k, c in enumerate(columns)],
+    )
     names = tuple(run.source.names[c] for c in columns)
     # What is ruled out by way of other columns is ruled out among these, too.
     ruled_out = {
@@ -142,16 +143,25 @@ def run_among(
     required = Knowledge.read(run.parameters.knowledge).among(names).required
     known = Knowledge((), frozenset(ruled_out), required)
     among = replace(run.parameters, target="", measured=None, knowledge=known.text)
-    source = PublicColumns(names, plan.n, tuple(plan.cut[c] for c in columns), run.source.unit)
+    source = PublicColumns(names, statistics.n, own_numbers.levels, run.source.unit)
     tested = len(columns) * (len(columns) - 1) / 2
     level = among.false_edges * min(1.0, tested / (len(run.source.names) - 1))
-    return replace(
+    searched = replace(
         run, source=cast(CountSource, source), parameters=replace(among, false_edges=level)
     )
+    return Among(columns, searched, own_numbers)
 
 
-def lifted(run: Run[MomentSearchParameters], columns: Sequence[int], outcome: Outcome) -> Outcome:
-    """The outcome of a search among some columns, as an outcome over all columns."""
+def lifted(
+    run: Run[MomentSearchParameters],
+    columns: Sequence[int],
+    statistics: ReleasedNumbers,
+    outcome: Outcome,
+) -> Outcome:
+    """The outcome of a search among some columns, as an outcome over all columns.
+
+    statistics: the released numbers of all columns.
+    """
 
     def pair(edge: tuple[int, int]) -> tuple[int, int]:
         return columns[edge[0]], columns[edge[1]]
@@ -164,14 +174,24 @@ def lifted(run: Run[MomentSearchParameters], columns: Sequence[int], outcome: Ou
 
     found, beyond = outcome.graph, outcome.beyond
     kinds = {kind: frozenset(map(pair, pairs)) for kind, pairs in found.by_kind.items()}
-    if not isinstance(found, PAG):
-        # What is required elsewhere is known without a measurement.
-        allowed = run.known.allowed
-        for i, j in run.known.required - frozenset(map(pair, found.skeleton)):
-            both = allowed[i, j] and allowed[j, i]
-            kind: Kind = "undirected" if both else "directed"
-            kinds[kind] |= {(i, j) if allowed[i, j] else (j, i)}
+    # What is required elsewhere is known without a measurement.
+    allowed, open_ends = (
+        run.known.allowed,
+        "nondirected" if isinstance(found, PAG) else "undirected",
+    )
+    for i, j in run.known.required - frozenset(map(pair, found.skeleton)):
+        kind = cast(Kind, open_ends if allowed[i, j] and allowed[j, i] else "directed")
+        kinds[kind] |= {(i, j) if allowed[i, j] else (j, i)}
     graph = type(found)(run.source.names, **kinds)
+
+    def dag(parents: Parents) -> Parents:
+        lifted = [frozenset[int]()] * len(run.source.names)
+        for k, those in enumerate(parents):
+            lifted[columns[k]] = frozenset(columns[c] for c in those)
+        return tuple(lifted)
+
+    assert beyond.released is not None
+    dags = tuple((dag(parents), share) for parents, share in beyond.released.dags)
     public = (*public_facts(run), MEASURED["target"])
     return outcome._replace(
         graph=graph,
@@ -184,8 +204,8 @@ def lifted(run: Run[MomentSearchParameters], columns: Sequence[int], outcome: Ou
         beyond=replace(
             beyond,
             findings={pair(edge): own for edge, own in beyond.findings.items()},
-            margins=(),
-            released=None,
+            margins=released_margins(statistics.moments),
+            released=Released(dags, statistics=statistics),
             repeats={columns[c]: columns[first] for c, first in beyond.repeats.items()},
         ),
     )

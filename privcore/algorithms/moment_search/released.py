@@ -1,8 +1,9 @@
 """The released numbers of a run, which can be stored, searched again and pooled.
 
 There are four kinds of release: counts of all combinations of levels; sums for pairs and larger
-sets of columns; second moments of rows (of numbers, or of levels coded by a few numbers each); and
-distances of pairs of columns from independence, with counts of some pairs.
+sets of columns; second moments of rows (of numbers, or of levels coded by a few numbers each, of
+all columns or of those near one); and distances of pairs of columns from independence, with counts
+of some pairs.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _LEAST_NOISE, _MOST_NOISE = 1e-40, 1e26
 # A product of two such numbers stays within floating point.
 _MOST = 1e150
 _Readers = Mapping[str, Callable[[Any], Any]]
-Form = Literal["table", "sums", "numbers", "lines", "distances"]
+Form = Literal["table", "sums", "numbers", "lines", "target", "distances"]
 # Per column, its cut points in increasing order.
 Points = tuple[tuple[float, ...], ...]
 
@@ -75,16 +76,16 @@ class ReleasedNumbers:
     """The released numbers of a run: all that the search, the findings and effects read.
 
     form: "table" of all combinations of levels; "sums" for pairs and larger sets of columns; second
-    moments of rows of "numbers", or of "lines": levels that are coded by a few numbers each; or
-    "distances" of all pairs.
+    moments of rows of "numbers", or of "lines": levels that are coded by a few numbers each;
+    "target", the same of some columns alone; or "distances" of all pairs.
     n: number of rows. levels: number of levels of each column as counted; empty for numbers.
-    measurements: the numbers. For lines, the counts of each column's levels come first, which set
-    the units; for distances, the counts that these refer to, then the distances, then the counts of
-    pairs. noise: scale of the discrete Laplace noise of a table (or the scale that has the same
-    variance); for sums, `PairSums.noise_ratio`, which limits the conditioning sets of the first
-    tests; for rows, standard deviation of the noise on products; for distances, of that on a
-    distance. units: how rows become numbers;
-    for sums, the cut points of numeric columns, or None if all columns have levels.
+    measurements: the numbers. For lines and a target, the counts of each column's levels come
+    first, which set the units; for distances, the counts that these refer to, then the distances,
+    then the counts of pairs. noise: scale of the discrete Laplace noise of a table (or the scale
+    that has the same variance); for sums, `PairSums.noise_ratio`, which limits the conditioning
+    sets of the first tests; for rows, standard deviation of the noise on products; for distances,
+    of that on a distance. units: how rows become numbers; for sums, the cut
+    points of numeric columns, or None if all columns have levels.
     """
 
     form: Form
@@ -119,9 +120,10 @@ class ReleasedNumbers:
         if self.form == "numbers":
             as_numbers = 0 in own and not counts_levels(own)
             return as_numbers and len(own) == len(self.coordinates)
-        if self.form == "sums" and self.units is not None:
+        if self.form == "target" or (self.form == "sums" and self.units is not None):
             cut = tuple(r or now for r, now in zip(own, self.levels, strict=False))
-            return 0 in own and len(own) == len(cut) and cut == self.levels
+            needed = self.form == "sums"
+            return (0 in own or not needed) and len(own) == len(cut) and cut == self.levels
         return own == self.levels
 
     def same_rows(self, other: ReleasedNumbers) -> ReleasedNumbers:
@@ -153,7 +155,7 @@ class ReleasedNumbers:
 
     def _shared(self, other: ReleasedNumbers) -> tuple[Measurement, ...]:
         """The counts that set the units of both releases; raises DataError for other units."""
-        first = len(self.levels) if self.form in ("lines", "distances") else 0
+        first = len(self.levels) if self.form in ("lines", "target", "distances") else 0
         ours, theirs = (k.measurements[:first] for k in (self, other))
         counts = (_plain(tuple(m.values for m in shared)) for shared in (ours, theirs))
         if _plain(self.units) != _plain(other.units) or next(counts) != next(counts):
@@ -190,7 +192,7 @@ class ReleasedNumbers:
         assert isinstance(self.units, NumberUnits | LineUnits)
         units = {name: _plain(value) for name, value in self.units._asdict().items()}
         mean_share = units.pop("mean_share")
-        if self.form == "lines":
+        if isinstance(self.units, LineUnits):
             first = self.measurements[:-1]
             counts = [m.values.tolist() for m in first]
             units = {"counts": counts, "counts_sigma": math.sqrt(first[0].variance), **units}
@@ -236,7 +238,9 @@ def released_rows(
     counts: Sequence[Measurement] = (),
 ) -> ReleasedNumbers:
     """The release of second moments of rows; counts: the counts of levels that set the units."""
-    form: Form = "lines" if isinstance(units, LineUnits) else "numbers"
+    form: Form = "numbers"
+    if isinstance(units, LineUnits):
+        form = "lines" if all(basis.size for basis in units.bases) else "target"
     levels = tuple(len(m.values) for m in counts)
     sigma = math.sqrt(moments.variance[0])
     return ReleasedNumbers(form, n, levels, (*counts, moments), sigma, units)
@@ -358,7 +362,7 @@ def _read_sums(document: Mapping[str, Any]) -> ReleasedNumbers:
 
 
 def _read_rows(document: Mapping[str, Any]) -> ReleasedNumbers:
-    n, lines = _rows(document["n"]), document["form"] == "lines"
+    n, lines = _rows(document["n"]), document["form"] != "numbers"
     if not lines:
         # Files of earlier versions do not contain these.
         document = {"squares": 1.0, "mean_share": MEAN_SHARE, **document}
@@ -372,7 +376,9 @@ def _read_rows(document: Mapping[str, Any]) -> ReleasedNumbers:
         for column, own in enumerate(given["counts"]):
             counts.append(Measurement((column,), _near(own, n, variance), variance, "counts"))
         levels = _levels(map(len, given["counts"]))
-        _require(levels == tuple(map(len, bases)) and all(basis.size for basis in bases))
+        _require(levels == tuple(map(len, bases)))
+        _require((document["form"] == "lines") == all(basis.size for basis in bases))
+        _require(sum(basis.size > 0 for basis in bases) > 1)
         units = LineUnits(bases, mean_share)
         d = sum(basis.shape[1] for basis in bases)
     else:
@@ -427,6 +433,7 @@ _FORMS: dict[str, Callable[[Mapping[str, Any]], ReleasedNumbers]] = {
     "sums": _read_sums,
     "numbers": _read_rows,
     "lines": _read_rows,
+    "target": _read_rows,
     "distances": _read_distances,
 }
 

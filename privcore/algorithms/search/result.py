@@ -344,7 +344,7 @@ class Discovery(Shows):
     @property
     def alone(self) -> bool:
         """Whether only the columns that seem linked with one column were measured."""
-        return bool(self.about) and self.released is None and bool(self.findings)
+        return self._form == "target"
 
     @property
     def in_lines(self) -> bool:

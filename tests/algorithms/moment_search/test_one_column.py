@@ -12,15 +12,21 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from privcore.algorithms import discover
-from privcore.algorithms.engine import planned_events, row_parameters, source_of
+from privcore.algorithms.engine import (
+    planned_events,
+    row_parameters,
+    search_again,
+    source_of,
+)
 from privcore.algorithms.moment_search.measure import bases_of
 from privcore.algorithms.moment_search.moments import Measurement
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.plan import Products, plan_target
+from privcore.algorithms.moment_search.released import pool, read_released, released_as_dict
 from privcore.algorithms.moment_search.visible import plan_of
 from privcore.counts import InMemoryCounts
 from privcore.data import Column, Dataset
-from privcore.errors import ParameterError
+from privcore.errors import DataError, ParameterError
 from privcore.faces.cli import main
 from privcore.graphs import PDAG
 from privcore.graphs.knowledge import Knowledge
@@ -198,11 +204,12 @@ def test_links_of_independent_columns_are_false_in_few_runs():
 def test_knowledge_about_other_columns_is_kept_out_of_the_answer():
     data = answers(30, 1_000)
     known = Knowledge.of(require="q5 -> q6; q0 -> q9", forbid="q0 -- q1")
-    settings = {**ASKED, "target": "q0", "knowledge": known.text}
-    result = discover(data, "moment-search", settings, seed=1)
-    assert (0, 9) in result.graph.directed
-    assert 1 not in result.graph.adjacent(0)
-    assert 6 not in {c for pair in result.graph.skeleton for c in pair}
+    for hidden in (False, True):
+        settings = {**ASKED, "target": "q0", "knowledge": known.text, "hidden_causes": hidden}
+        result = discover(data, "moment-search", settings, seed=1)
+        assert (0, 9) in result.graph.directed
+        assert 1 not in result.graph.adjacent(0)
+        assert 6 not in {c for pair in result.graph.skeleton for c in pair}
 
 
 def test_the_guarantee_is_of_the_whole_table():
@@ -230,6 +237,44 @@ def test_with_a_private_number_of_rows_the_form_does_not_depend_on_it():
     )
     assert result.alone
     assert result.rows is not None
+
+
+def test_the_released_numbers_are_kept_and_searched_again():
+    data = answers(30, 1_500)
+    settings = {"epsilon": 1.0, "target": "q0"}
+    result = discover(data, "moment-search", settings, seed=1)
+    kept = read_released(json.loads(json.dumps(released_as_dict(result.released.statistics))))
+    assert released_as_dict(kept) == released_as_dict(result.released.statistics)
+    assert len(result.margins) == 30
+    again = search_again("moment-search", kept, data.names, settings, result.guarantee)
+    assert again.graph == result.graph
+    assert again.findings == result.findings
+    # Without a question, all that was measured is drawn.
+    everything = search_again("moment-search", kept, data.names, {}, result.guarantee)
+    assert everything.graph.skeleton >= result.graph.skeleton
+    assert everything.findings.keys() > result.findings.keys()
+
+
+def test_releases_in_the_same_units_are_pooled():
+    data = answers(30, 1_500)
+    settings = {"epsilon": 1.0, "target": "q0"}
+    first = discover(data, "moment-search", settings, seed=1).released.statistics
+    second = discover(data, "moment-search", settings, seed=2, like=first).released.statistics
+    other = discover(data, "moment-search", settings, seed=3).released.statistics
+    assert pool([first, second], same_rows=True).noise < min(first.noise, second.noise)
+    with raises_code(DataError, "different-units-of-files"):
+        pool([first, other], same_rows=True)
+    # The cut points of numbers are not in the release.
+    cut = discover(numbers(30, 1_500), "moment-search", {"target": "x0"}, seed=1)
+    assert cut.alone
+    with raises_code(DataError, "like-of-other-columns"):
+        discover(
+            numbers(30, 1_500),
+            "moment-search",
+            {"target": "x0"},
+            noise=Recorder(1),
+            like=cut.released.statistics,
+        )
 
 
 def test_repeats_of_the_column_are_named():
