@@ -11,6 +11,8 @@ from .errors import PrivcoreError as PrivcoreError
 from .exchange.formats import export_graph as export_graph
 from .exchange.formats import import_graph as import_graph
 from .exchange.knowledge_files import read_knowledge as read_knowledge
+from .faces.api.checks import check_graph as check_graph
+from .faces.api.checks import check_release as check_release
 from .faces.api.effects import effect as effect
 from .faces.api.pages import interactive_page as interactive_page
 from .faces.api.releases import release as release

@@ -73,6 +73,18 @@ def from_dagitty(text: str) -> PDAG:
 
     Attributes in brackets (positions, roles) are ignored.
     """
+    head, nodes, edges = dagitty_parts(text)
+    for a, b, kind in edges if head in ("dag", "pdag") else ():
+        if kind == "bidirected":
+            raise DataError("name-that-cause", a=short(a), b=short(b))
+    return build_graph(nodes, edges, pag=head in ("mag", "pag"))
+
+
+def dagitty_parts(text: str) -> tuple[str, dict[str, set[str]], list[NamedEdge]]:
+    """The first word of DAGitty's text, the nodes with their roles, and the edges.
+
+    A role is an attribute without a value, such as `latent`.
+    """
     tokens = _dagitty_tokens(text)
     begin, head = next(tokens)
     if begin != "word" or head not in _DAGITTY_HEADS:
@@ -82,7 +94,7 @@ def from_dagitty(text: str) -> PDAG:
         token = next(tokens)
     if token != ("mark", "{"):
         raise _unreadable("DAGitty")
-    nodes: dict[str, None] = {}
+    nodes: dict[str, set[str]] = {}
     edges: list[NamedEdge] = []
     path: list[list[str]] = []
     marks: list[str] = []
@@ -98,7 +110,12 @@ def from_dagitty(text: str) -> PDAG:
             while token != ("mark", "]"):
                 if token[0] == "end":
                     raise _unreadable("DAGitty")
-                token = next(tokens)
+                (kind, value), token = token, next(tokens)
+                if token == ("mark", "="):
+                    next(tokens)
+                    token = next(tokens)
+                elif kind == "word" and path and path[-1]:
+                    nodes[path[-1][-1]].add(value)
             token = next(tokens)
         elif kind in ("word", "quoted") and token == ("mark", "="):
             # A setting of the whole graph, such as its bounding box.
@@ -116,14 +133,15 @@ def from_dagitty(text: str) -> PDAG:
             if len(path) > len(marks):
                 edges += _dagitty_edges(path, marks, head)
                 path, marks = [], []
-            nodes |= dict.fromkeys(group)
+            for name in group:
+                nodes.setdefault(name, set())
             path.append(group)
         elif (kind, value) != ("mark", ";"):
             raise _unreadable("DAGitty")
     if next(tokens)[0] != "end" or len(path) != len(marks) + bool(path):
         raise _unreadable("DAGitty")
     edges += _dagitty_edges(path, marks, head)
-    return build_graph(nodes, edges, pag=head in ("mag", "pag"))
+    return head, nodes, edges
 
 
 def _dagitty_edges(path: list[list[str]], marks: list[str], head: str) -> Iterator[NamedEdge]:
@@ -131,8 +149,6 @@ def _dagitty_edges(path: list[list[str]], marks: list[str], head: str) -> Iterat
         for a, b in product(left, right):
             if "@" in mark and head != "pag":
                 raise DataError("begin-with-pag")
-            if mark == "<->" and head in ("dag", "pdag"):
-                raise DataError("name-that-cause", a=short(a), b=short(b))
             yield edge_of_ends(a, b, _END[mark[0]], _END[mark[-1]])
 
 

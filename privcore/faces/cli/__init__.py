@@ -27,6 +27,7 @@ COMMANDS = {
     "schema": "draft the public schema of a table for its owner to review, or confirm a schema",
     "discover": "discover a causal graph",
     "effect": "estimate, with an interval, how setting a cause affects an outcome",
+    "check": "test a causal graph of your own on the data, with the effect that it states",
     "direction": "find which of two numeric variables causes the other",
     "sweep": "run algorithms over grids of parameters, and write one row for each run",
     "advise": "recommend an algorithm for data of a given shape by simulation, before any spending",
