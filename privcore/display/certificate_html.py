@@ -15,10 +15,12 @@ from privcore.display.findings import (
     settled_sentence,
     verdict_counts,
 )
+from privcore.display.graph_check import asked_sentence, verdict_sentence
 from privcore.display.layout import shared_layout
 from privcore.display.sentences import STAGES
 from privcore.display.shown import document_of, escaped, listed, table
 from privcore.graphs.pdag import SIGNS, from_json_dict
+from privcore.measures.graph_check import GraphCheck
 from privcore.naming import quoted
 from privcore.releases.certificate import page_of
 from privcore.unit import ADDED, understood
@@ -140,6 +142,10 @@ def _released(released: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
         yield "Unobserved confounders", f"allowed, with {STAGES[released['hidden_stage']]}"
     if "effects" in released:
         yield "Effect", effects_sentence(released["effects"])
+    if "check" in released:
+        check = GraphCheck.of(released["check"])
+        yield "Graph that was checked", "; ".join(check.graph.lines())
+        yield "Check", " ".join(filter(None, [verdict_sentence(check), asked_sentence(check)]))
     if released["note"]:
         yield "Note", released["note"]
 

@@ -11,7 +11,7 @@ from privcore.text import counted, short
 
 def verdict_sentence(check: GraphCheck) -> str:
     """The verdict on the graph in one sentence, with what chance alone would give."""
-    against, implied = check.of("contradicted"), check.implied
+    against, implied = check.having("contradicted"), check.implied
     arrows = [pair for pair in check.pairs if pair.arrow]
     level = f"{100 * check.level:g} %"
     if not implied:
@@ -21,7 +21,7 @@ def verdict_sentence(check: GraphCheck) -> str:
             f"The data contradict {len(against)} of {counted(len(implied), 'implied independence')}"
             f" (chance adds at most {check.by_chance:.2g} on average)"
         )
-    elif check.of("agrees"):
+    elif check.having("agrees"):
         said = (
             f"Nothing contradicts the graph: of {counted(len(implied), 'implied independence')}, "
             f"{_agree(check)} (a right graph is contradicted with probability {level} at most)"
@@ -34,12 +34,14 @@ def verdict_sentence(check: GraphCheck) -> str:
         )
     if not arrows:
         return f"{said}."
-    return f"{said}; of {counted(len(arrows), 'arrow')}, {len(check.of('supported'))} supported."
+    return (
+        f"{said}; of {counted(len(arrows), 'arrow')}, {len(check.having('supported'))} supported."
+    )
 
 
 def _agree(check: GraphCheck) -> str:
-    open_pairs = len(check.implied) - len(check.of("agrees"))
-    agree = f"{len(check.of('agrees'))} agree"
+    open_pairs = len(check.implied) - len(check.having("agrees"))
+    agree = f"{len(check.having('agrees'))} agree"
     return f"{agree}, {open_pairs} cannot be told" if open_pairs else agree
 
 

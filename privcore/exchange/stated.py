@@ -26,7 +26,6 @@ _MARKS: dict[str, tuple[Kind, bool]] = {
     "↔": ("bidirected", False),
     "--": ("undirected", False),
 }
-_ENDS = r";|\n"
 _DAGITTY = re.compile(r'\s*(dag|pdag|mag|pag)\s*(\w+\s*|"[^"]*"\s*)?\{')
 # DAGitty's words, and the letters of its earlier versions.
 _ROLES = {
@@ -113,13 +112,15 @@ def _of_dagitty(text: str) -> StatedGraph:
 def _of_edges(text: str) -> StatedGraph:
     """Edges such as "a -> b <- c; d"; names are quoted as in printed edges."""
     nodes, edges = dict[str, None](), list[NamedEdge]()
-    parts = divided(text, f"{'|'.join(sorted(_MARKS, key=len, reverse=True))}|{_ENDS}")
-    for a, mark, b in zip(parts[::2], [*parts[1::2], ";"], [*parts[2::2], ""], strict=True):
-        nodes |= {a: None} if a else {}
-        if mark not in _MARKS:
-            continue
-        kind, turned = _MARKS[mark]
-        if not (a and b):
-            raise DataError("stated-graph-unreadable", line=short(f"{a} {mark} {b}"))
-        edges.append((b, a, kind) if turned else (a, b, kind))
+    marks = "|".join(sorted(_MARKS, key=len, reverse=True))
+    for line in text.splitlines():
+        parts = divided(line, f"{marks}|;")
+        for a, mark, b in zip(parts[::2], [*parts[1::2], ";"], [*parts[2::2], ""], strict=True):
+            nodes |= {a: None} if a else {}
+            if mark == ";":
+                continue
+            if not (a and b):
+                raise DataError("stated-graph-unreadable", line=short(f"{a} {mark} {b}"))
+            kind, turned = _MARKS[mark]
+            edges.append((b, a, kind) if turned else (a, b, kind))
     return StatedGraph.of_edges(nodes, edges)

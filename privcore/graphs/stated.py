@@ -8,7 +8,7 @@ only, and it implies the same independences and the same effects (latent project
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -19,7 +19,7 @@ import networkx as nx
 
 from privcore.errors import DataError
 from privcore.graphs.adjustment import consistent_extension, d_separated, descendants, valid
-from privcore.graphs.pdag import PAG, PDAG, Edge, NamedEdge, build_graph, ordered
+from privcore.graphs.pdag import PAG, PDAG, Edge, Kind, NamedEdge, build_graph, ordered
 from privcore.naming import quoted
 from privcore.text import short
 
@@ -119,6 +119,16 @@ class StatedGraph:
         names = [quoted(name) for name in self.names]
         lines = [f"{names[i]} {mark} {names[j]}" for (i, j), mark in edges]
         return [*lines, *(name for k, name in enumerate(names) if k not in joined)]
+
+    @classmethod
+    def of(cls, described: Mapping[str, Any]) -> StatedGraph:
+        """The graph that `as_dict` described."""
+        nodes = described["nodes"]
+        kinds: tuple[Kind, ...] = ("directed", "bidirected")
+        edges = [(a, b, kind) for kind in kinds for a, b in described[kind]]
+        roles = {role: described.get(role) for role in ("exposure", "outcome")}
+        made = cls.of_edges(nodes, edges).asking(**roles)
+        return replace(made, adjusted=tuple(described.get("adjusted", ())))
 
     def as_dict(self) -> dict[str, Any]:
         """The graph as a dictionary that `json` can write."""

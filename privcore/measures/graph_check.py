@@ -108,7 +108,29 @@ class GraphCheck:
     asked_for: tuple[tuple[str, str], ...] = ()
     explained: bool = True
 
-    def of(self, *verdicts: Verdict) -> list[PairCheck]:
+    @classmethod
+    def of(cls, described: Mapping[str, Any]) -> GraphCheck:
+        """The check that `as_dict` described; raises KeyError or TypeError for anything else."""
+        pairs = (
+            PairCheck(
+                **{
+                    **pair,
+                    "pair": tuple(pair["pair"]),
+                    "given": None if pair["given"] is None else tuple(pair["given"]),
+                }
+            )
+            for pair in described["pairs"]
+        )
+        return cls(
+            StatedGraph.of(described["graph"]),
+            tuple(pairs),
+            described["level"],
+            described["size"],
+            tuple(map(tuple, described["asked_for"])),
+            described["explained"],
+        )
+
+    def having(self, *verdicts: Verdict) -> list[PairCheck]:
         """The pairs with these verdicts."""
         return [pair for pair in self.pairs if pair.verdict in verdicts]
 
@@ -120,7 +142,7 @@ class GraphCheck:
     @property
     def by_chance(self) -> float:
         """The largest number of contradictions that chance is expected to add to true ones."""
-        return self.level * len(self.of("contradicted"))
+        return self.level * len(self.having("contradicted"))
 
     def as_dict(self) -> dict[str, Any]:
         return {

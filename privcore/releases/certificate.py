@@ -20,6 +20,7 @@ from privcore.algorithms import Discovery, get_algorithm
 from privcore.algorithms.search.result import described_pairs, named_repeats
 from privcore.data.domain import domain_of, domain_sha256
 from privcore.data.model import Described
+from privcore.effects.by_graph import GraphAnswer
 from privcore.effects.model import Effects
 from privcore.errors import CertificateError, ParameterError
 from privcore.graphs.pdag import to_json_dict
@@ -166,6 +167,7 @@ def certificate(
     spending: Spending,
     accepted: Sequence[str],
     effects: Effects | None = None,
+    check: GraphAnswer | None = None,
 ) -> dict[str, Any]:
     """Build the unsigned certificate of a run with secure noise, as a JSON-ready dictionary.
 
@@ -173,7 +175,7 @@ def certificate(
     domain was bought, or None.
     note: why the search ended early, or empty.  charge: the charge of the release.  spending: the
     spending of the budget, including this charge.  accepted: caveats that the owner accepted.
-    effects: the effects released with the graph.
+    effects: the effects released with the graph.  check: of a graph that was stated.
     """
     algorithm, budget = get_algorithm(result.algorithm), spending.budget
     domain = domain_of(described.columns)
@@ -194,6 +196,7 @@ def certificate(
             **({"hidden_stage": result.hidden_stage} if result.hidden_stage else {}),
             **({"repeats": repeats} if repeats else {}),
             **({} if effects is None else {"effects": effects.as_dict()}),
+            **({} if check is None else {"check": check.as_dict()}),
         },
         "domain": {
             "basis": described.basis,

@@ -25,10 +25,13 @@ from privcore.data import Dataset
 from privcore.data.domain import canonical_bytes, canonical_bytes_of_unique
 from privcore.data.model import Described
 from privcore.effects.asking import effects
+from privcore.effects.by_graph import answered_by, check_settings, only_columns
+from privcore.effects.model import ALGORITHM as CHECKED_BY
 from privcore.effects.model import EffectPlan, Effects
-from privcore.errors import LedgerError, ReleaseError
+from privcore.errors import LedgerError, ParameterError, ReleaseError
 from privcore.graphs import PDAG
 from privcore.graphs.pdag import Edge
+from privcore.graphs.stated import StatedGraph
 from privcore.privacy.accounting import Guarantee
 from privcore.privacy.mechanisms import SecureNoise
 from privcore.releases.certificate import certificate
@@ -97,6 +100,7 @@ def release(
     effect: EffectPlan | None = None,
     keep_numbers: bool = False,
     like: ReleaseFile | None = None,
+    graph: StatedGraph | None = None,
     checkpoint: Callable[[str], None] = lambda step: None,
 ) -> Release:
     """Charge `budget`, run once with secure noise, and sign a certificate.
@@ -108,6 +112,8 @@ def release(
     effect: an effect of a cause on an outcome to release with the graph, from the same ε.
     keep_numbers: whether to return the released numbers, signed, and keep them next to the
     certificate.  like: as for `check_release`.
+    graph: a causal graph to check; only its columns are measured, and the certificate states what
+    the released numbers say of it.
     checkpoint: called with the name of each of `STEPS` when it is reached.
 
     The signing key and a copy of the certificate are kept next to the ledger.
@@ -116,13 +122,19 @@ def release(
     charged; in these cases nothing is charged.  Raises ReleaseError if the run fails after the
     charge, which then stays.
     """
+    tables = [dataset]
+    if graph is not None:
+        dataset, parameters = _of_graph(dataset, algorithm, parameters, graph)
+        # Charged to the budget of the whole table, too.
+        tables.append(dataset)
     check = check_release(
         dataset, algorithm, parameters, accepted=accepted, effect=effect, like=like
     )
     key = load_key(ledger.path.parent)
     if keep_numbers:
         check_keeps(algorithm)
-    fingerprints = [ledger.fingerprint(pieces) for pieces in _contents(dataset, content)]
+    contents = (pieces for table in tables for pieces in _contents(table, content))
+    fingerprints = list(dict.fromkeys(map(ledger.fingerprint, contents)))
     settings = checked_parameters(algorithm, parameters)
     if isinstance(dataset, Dataset):
         settings = Protection.of(settings, dataset.unit).stated(settings)
@@ -154,6 +166,7 @@ def release(
             spending=spending,
             accepted=check.caveats,
             effects=answer,
+            check=None if graph is None else answered_by(result, described, graph),
         )
         document, numbers = signed(made, key), None
         if keep_numbers:
@@ -213,6 +226,22 @@ def release(
         numbers=numbers,
         numbers_path=numbers_path,
     )
+
+
+def _of_graph(
+    dataset: Dataset | StoredTable | UnboughtTable,
+    algorithm: str,
+    parameters: Mapping[str, Any] | None,
+    graph: StatedGraph,
+) -> tuple[Dataset | StoredTable, dict[str, Any]]:
+    """The columns and the settings of a release for a graph's check.
+
+    Raises ParameterError if no graph can be checked with this release.
+    """
+    if algorithm != CHECKED_BY or isinstance(dataset, UnboughtTable):
+        raise ParameterError("check-needs-stated-levels", name=CHECKED_BY)
+    own = only_columns(dataset, graph)
+    return own, check_settings(own, parameters)
 
 
 def _unkept(what: str) -> str:

@@ -62,7 +62,7 @@ _PARTS: dict[str, tuple[str, ...]] = {
 # of earlier versions have "tops_up".
 # A domain states its cost only if it was bought.
 _OPTIONAL = {
-    "released": {"effects", "hidden_stage", "pairs", "repeats", "settled", "tops_up"},
+    "released": {"check", "effects", "hidden_stage", "pairs", "repeats", "settled", "tops_up"},
     "domain": {"bought"},
 }
 _BOUGHT = {"columns", "delta", "epsilon", "planned"}

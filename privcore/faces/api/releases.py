@@ -10,8 +10,11 @@ from privcore.algorithms.registry import RECOMMENDED
 from privcore.algorithms.search.result import Discovery
 from privcore.effects import EffectPlan
 from privcore.errors import ParameterError
+from privcore.exchange.stated import read_graph
 from privcore.faces.api.runs import Table, dataset_of
 from privcore.faces.api.tables import public_schema
+from privcore.graphs.pdag import PDAG
+from privcore.graphs.stated import StatedGraph
 from privcore.releases.ledger.ledger import Ledger
 from privcore.releases.release import Release
 from privcore.releases.release import release as charged_release
@@ -28,6 +31,7 @@ def release(
     effect: EffectPlan | None = None,
     keep_numbers: bool = False,
     like: Path | str | None = None,
+    graph: StatedGraph | PDAG | Path | str | None = None,
     **parameters: Any,
 ) -> Release:
     """Charge a budget, run once with secure noise, and sign a certificate.
@@ -45,6 +49,8 @@ def release(
             to the certificate, as a release file for `search_again`.
         like: the release file of an earlier release.  This release measures as that one did, in
             its units, and keeps its numbers, so that `search_again` can pool both.
+        graph: a causal graph to check, as `check_graph` takes it: only its columns are measured,
+            and the certificate states what the released numbers say of it.
         **parameters: parameters of the algorithm; with like, the earlier release gives the
             defaults.
 
@@ -72,6 +78,7 @@ def release(
         effect=effect,
         keep_numbers=keep_numbers or like is not None,
         like=earlier,
+        graph=None if graph is None else read_graph(graph),
     )
 
 

@@ -8,8 +8,10 @@ from pathlib import Path
 from privcore.algorithms import get_algorithm
 from privcore.display.certificate_html import certificate_html
 from privcore.display.effects import effects_sentence
+from privcore.display.graph_check import asked_sentence, verdict_sentence
 from privcore.effects import EffectPlan
 from privcore.errors import LedgerError, ParameterError, ReleaseError
+from privcore.exchange.stated import read_graph
 from privcore.faces.api.tables import public_schema
 from privcore.faces.cli.data import (
     add_data_options,
@@ -22,6 +24,7 @@ from privcore.faces.cli.effect import add_question_options, plan_of
 from privcore.faces.cli.ledger import describe, open_ledger
 from privcore.faces.cli.run_options import add_parameter_options, parameters_of
 from privcore.files import write_whole
+from privcore.measures.graph_check import GraphCheck
 from privcore.releases.certificate import certificate_json
 from privcore.releases.ledger.ledger import Ledger
 from privcore.releases.release import Release, release
@@ -59,6 +62,12 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "and of the parameters",
     )
     run.add_argument(
+        "--graph",
+        metavar="FILE",
+        help="check this causal graph (see `check`): only its columns are measured, and the "
+        "certificate states what the released numbers say of it",
+    )
+    run.add_argument(
         "--out",
         metavar="DIR",
         default=".",
@@ -77,6 +86,7 @@ def _release(options: argparse.Namespace) -> None:
     seed = 1 if options.data_seed is None else whole(options.data_seed, "data-seed")
     dataset = stated_table(options) or load(options, seed)
     effect = _effect(options)
+    graph = None if options.graph is None else read_graph(options.graph)
     ledger = open_ledger(options)
     try:
         made = release(
@@ -90,6 +100,7 @@ def _release(options: argparse.Namespace) -> None:
             effect=effect,
             keep_numbers=options.keep_numbers or like is not None,
             like=like,
+            graph=graph,
         )
         written = write_release(made, directory)
     except KeyboardInterrupt:
@@ -182,6 +193,9 @@ def _words(made: Release) -> str:
     )
     lines += [f"accepted: {caveat}" for caveat in promise.caveats]
     lines += [] if made.effects is None else [effects_sentence(made.effects)]
+    if checked := made.certificate["released"].get("check"):
+        check = GraphCheck.of(checked)
+        lines += filter(None, [verdict_sentence(check), asked_sentence(check)])
     lines += [made.note] if made.note else []
     lines += made.warnings
     lines.append(f"signed by the key {made.certificate['signature']['fingerprint']}")
