@@ -59,9 +59,9 @@ SIZE = Parameter(
     source="Cohen 1988: a small effect",
 )
 _MOST_ASKED = 3
-# What clipping rows to a norm of R√p makes of no dependence: at most this, divided by R³. A column
-# cut into k intervals leaves about 2/k² of its variance, which it no longer explains.
-_CLIPPED, _CUT = 0.05, 2.0
+# What clipping rows to a norm of R√p makes of no dependence, divided by R³, and what is left of one
+# given a column that is cut into k intervals, divided by k: the largest on random linear models.
+_CLIPPED, _CUT = 0.05, 0.3
 
 
 @dataclass(frozen=True)
@@ -299,7 +299,7 @@ class _Tests:
             # The norm of a row has mean square 1/R² in units in which rows are clipped to 1.
             return _CLIPPED * float(sum(spread) ** 1.5)
         cut = [len(units[c]) + 1 for c in others if units[c]] if units else []
-        return max((_CUT / k**2 for k in cut), default=0.0)
+        return max((_CUT / k for k in cut), default=0.0)
 
 
 def _pairs(graph: StatedGraph, tests: _Tests, level: float, least: float) -> tuple[PairCheck, ...]:

@@ -1,6 +1,7 @@
 """A stated graph against released numbers: rates of false alarms, planted errors, intervals."""
 
 import json
+from functools import partial
 
 import numpy as np
 import pytest
@@ -64,7 +65,7 @@ def run(data, seed, **parameters):
     ("drawn", "settings", "form"),
     [
         (linear, {}, "numbers"),
-        (linear, {"longest_row": 1.0}, "numbers"),
+        (partial(linear, rows=20_000), {"longest_row": 1.0}, "numbers"),
         (levels, {}, "table"),
         (levels, {"whole_table": 0, "measured": "levels"}, "sums"),
         (levels, {"measured": "lines"}, "lines"),
@@ -224,7 +225,7 @@ def test_levels_and_sizes_are_checked(value):
 
 
 def test_numbers_that_were_cut_may_leave_a_dependence():
-    """Given a column in three intervals, no dependence is as small as this one."""
+    """A column in intervals does not explain all that the column itself does."""
     rng = np.random.default_rng(5)
     z = rng.normal(size=20_000)
     x, y = (0.8 * z + 0.6 * rng.normal(size=z.size) for _ in range(2))
@@ -238,6 +239,7 @@ def test_numbers_that_were_cut_may_leave_a_dependence():
     released = result.released.statistics
     assert isinstance(released, ReleasedNumbers)
     assert released.units[0]
-    check = checked(result, read_graph("x <- z -> y; more"))
+    # No dependence is too small to count.
+    check = checked(result, read_graph("x <- z -> y; more"), size=1e-6)
     assert not check.having("contradicted")
     assert len(check.having("supported")) == 2
