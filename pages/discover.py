@@ -16,7 +16,7 @@ from pages.ui.controls.data import Loaded, current_data, positions_of, say_no_ta
 from pages.ui.controls.params import control, epsilon_of, widget_key
 from pages.ui.controls.states import current_address
 from pages.ui.controls.target import own_choice
-from pages.ui.discover import epsilon, exports, knowledge, panels, pins, stability
+from pages.ui.discover import epsilon, exports, knowledge, own, panels, pins, stability
 from pages.ui.discover.graphs import Drawn, graphs, selected_edge
 from pages.ui.discover.runs import Background, background_of, further_run, reference_run, run
 from pages.ui.discover.summary import (
@@ -192,7 +192,12 @@ def choose_view(
     The first switch shows the true graph, and the second shows the inconclusive pairs.
     """
     has_truth = "truth" in references
-    there = {"truth": has_truth, "own_test": has_own_test(loaded.source, result)}
+    there = {
+        "truth": has_truth,
+        "own_test": has_own_test(loaded.source, result),
+        # Only released numbers can be put to a graph.
+        "mine": result.released is not None,
+    }
     offered = [kind for kind in REFERENCES if there.get(kind, True)]
     kind = offered[0]
     # The URL contains these names, so they are the same for every algorithm.
@@ -218,8 +223,9 @@ def choose_view(
                 "generated the data. Non-private PC: the standard algorithm, the same for every "
                 "private one. No noise: the same algorithm and plan, so any difference is due to "
                 "the noise. Own test: PC with the algorithm's test and settings, or NOTEARS for "
-                "algorithms that make it private. The reference is drawn next to the private "
-                "graph; if the reference is the truth, PC's graph is drawn there instead.",
+                "algorithms that make it private. Your graph: a graph that you state, in the "
+                "verdicts of this run's numbers. The reference is drawn next to the private graph; "
+                "if the reference is the truth, PC's graph is drawn there instead.",
             )
         truth = has_truth and st.toggle(
             "Show the true graph",
@@ -276,6 +282,15 @@ def show_run(
     with choices:
         kind, with_truth, with_unclear = choose_view(loaded, result, references)
     title, price = base_title(algorithm), ""
+    answer = said = None
+    if kind == "mine":
+        with choices:
+            answer = own.part(loaded, result, seed)
+        if answer is None:
+            kind = "truth" if "truth" in references else "non_private"
+        else:
+            references["mine"] = own.drawn(answer, result)
+            said = own.said(answer.check, result)
     if kind in ("same", "own_test"):
         with waiting:
             base = further_run(loaded, result, kind)
@@ -296,6 +311,8 @@ def show_run(
         kind,
         base,
         title,
+        answer=answer,
+        said=said,
     )
     against, before = shown.against_and_before()
     with words:
@@ -325,7 +342,11 @@ def show_run(
             st.caption(texts.plain(repeat))
 
     drawn: dict[str, Drawn] = {}
-    if algorithm.private:
+    if answer is not None:
+        drawn["Private graph"] = Drawn("private-graph", result.graph, None)
+        texts_of = own.texts_of(answer.check, result)
+        drawn["Your graph"] = Drawn("reference-graph", references["mine"], before, said, texts_of)
+    elif algorithm.private:
         drawn["Private graph"] = Drawn("private-graph", result.graph, against)
         reference_title = shown.names["same"] if kind == "same" else f"Without privacy ({title})"
         drawn[reference_title] = Drawn("reference-graph", base.graph, before)

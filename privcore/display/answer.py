@@ -47,6 +47,14 @@ CLASS_WORDS: dict[Reference, dict[str, str]] = {
     "non_private": _WITHOUT_PRIVACY,
     "same": _WITHOUT_PRIVACY,
     "own_test": _WITHOUT_PRIVACY,
+    "mine": {
+        "match": "supported",
+        "undirected": "cannot be told",
+        "reversed": "the other way round",
+        "extra": "not seen",
+        "missing": "no link in your graph, but in the data",
+        "unclear": "inconclusive",
+    },
 }
 # The same where the marks of a PAG are compared.
 _PAG_WORDS: dict[bool, dict[str, str]] = {
@@ -65,10 +73,11 @@ _PAG_WORDS: dict[bool, dict[str, str]] = {
 def class_words(kind: Reference, *graphs: PDAG) -> dict[str, str]:
     """The legend text for each class of edges in a comparison of graphs.
 
-    If one of the graphs is a PAG, the texts are about the marks at the ends of edges.
+    If one of the graphs is a PAG, the texts are about the marks at the ends of edges. Those of a
+    graph that the user states are verdicts.
     """
     words = CLASS_WORDS[kind]
-    if any(isinstance(graph, PAG) for graph in graphs):
+    if kind != "mine" and any(isinstance(graph, PAG) for graph in graphs):
         return {**words, **_PAG_WORDS[kind == "truth"]}
     return words
 

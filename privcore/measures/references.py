@@ -22,8 +22,9 @@ from privcore.text import short
 
 # Names of references in reports, rows and URLs.  non_private: PC, which is the same for all
 # algorithms on a table; same: the run's own algorithm without noise; own_test: PC with the
-# algorithm's own test and settings, or NOTEARS for algorithms that make it private.
-Reference = Literal["truth", "non_private", "same", "own_test"]
+# algorithm's own test and settings, or NOTEARS for algorithms that make it private.  mine: a graph
+# that the user states.
+Reference = Literal["truth", "non_private", "same", "own_test", "mine"]
 REFERENCES: tuple[Reference, ...] = get_args(Reference)
 # References that are runs, the usual algorithm first.
 NonPrivate = Literal["non_private", "same", "own_test"]
@@ -39,6 +40,7 @@ def reference_names(algorithm: Algorithm) -> dict[Reference, str]:
         "non_private": "non-private PC",
         "same": f"{algorithm.title} without noise",
         "own_test": f"non-private {own_test_title(algorithm)}",
+        "mine": "your graph",
     }
 
 

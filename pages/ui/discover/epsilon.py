@@ -232,7 +232,8 @@ class Around:
                     }
                 )
         here = spread([self.result.graph], self.reference).mean
-        name = "the true graph" if self.kind == "truth" else "the graph without privacy"
+        names = {"truth": "the true graph", "mine": "your graph"}
+        name = names.get(self.kind, "the graph without privacy")
         return {
             "kind": "curve",
             "title": f"F1 (1: every link, none invented) against {name}, by privacy budget ε",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 import streamlit as st
@@ -14,17 +16,23 @@ from pages.ui.pictures.run import RunPictures
 from pages.ui.theme import current
 from privcore.display.drawing import Pane, scene
 from privcore.display.findings import confidence_groups, line_texts, line_widths
-from privcore.graphs import PDAG
+from privcore.graphs import PDAG, Edge
 from privcore.measures import Comparison
 from privcore.text import counted
 
 
 class Drawn(NamedTuple):
-    """A graph on the page, with its key and its comparison with the reference, if any."""
+    """A graph on the page, with its key and its comparison with the reference, if any.
+
+    reference: the graph that it is compared with, if this is not the page's reference. texts: notes
+    on pairs.
+    """
 
     key: str
     graph: PDAG
     comparison: Comparison | None
+    reference: PDAG | None = None
+    texts: Mapping[Edge, str] = MappingProxyType({})
 
 
 def graphs(
@@ -41,7 +49,7 @@ def graphs(
     """
     panes = []
     result, base, positions = run.result, run.references[run.kind], run.positions
-    for title, (key, graph, comparison) in drawn.items():
+    for title, (key, graph, comparison, reference, texts) in drawn.items():
         own = graph is result.graph
         pair_findings = result.findings if own else {}
         summary = comparison.summary() if comparison else counted(len(graph.skeleton), "edge")
@@ -52,9 +60,9 @@ def graphs(
                 graph,
                 f"{title}: {summary}",
                 {(pair.i, pair.j): pair.kind for pair in comparison.pairs} if comparison else {},
-                base if comparison else None,
+                (reference or base) if comparison else None,
                 faint if own else (),
-                line_texts(pair_findings),
+                line_texts(pair_findings) if own else texts,
                 line_widths(pair_findings),
                 confidence_groups(pair_findings),
                 result.repeats,

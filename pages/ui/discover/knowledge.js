@@ -1,5 +1,6 @@
 // Columns in tiers, by pointer or by arrow keys; rules for two columns; and the pair that is selected
-// in one of the graphs, whose edge can be forbidden, required or reversed.
+// in one of the graphs, whose edge can be forbidden, required or reversed.  With `draw`, the arrows of
+// a graph instead: a click on a cause, then on its effect.
 const html = (name, className, parent, text) => {
   const element = document.createElement(name);
   element.className = className;
@@ -26,6 +27,34 @@ const states = new WeakMap();
 // Milliseconds after the last move until the order is sent.
 const TOGETHER = 400;
 
+// The pair that is selected in a graph, and the list of rules or arrows.
+function drawPair(root, { data, pair: selected }, say) {
+  const { names, draw: arrows } = data;
+  const row = html("div", "row", root);
+  if (selected) {
+    const [a, b] = selected;
+    html("span", "", row, `${names[a]} and ${names[b]}:`);
+    button("", row, "no edge", say(arrows ? "" : "forbid", a, "--", b));
+    button("", row, `${names[a]} → ${names[b]}`, say("require", a, "->", b));
+    button("", row, `${names[b]} → ${names[a]}`, say("require", b, "->", a));
+    if (!arrows) {
+      button("", row, "an edge", say("require", a, "--", b));
+      button("", row, "nothing", say("", a, "--", b));
+    }
+  } else if (!arrows) {
+    html("span", "", row, "Click an edge in a graph to forbid, require or reverse it.");
+  }
+  if (data.rules.length) {
+    const list = html("div", "row", root);
+    html("span", "", list, arrows ? "Arrows:" : "Rules:");
+    for (const rule of data.rules) {
+      const verb = arrows ? "" : `${VERBS[rule.verb + rule.mark]} `;
+      const chip = button("rule", list, `${verb}${sign(rule, names)} ✕`, say("", rule.a, "--", rule.b));
+      chip.setAttribute("aria-label", `${arrows ? "arrow" : rule.verb} ${sign(rule, names)}: remove`);
+    }
+  }
+}
+
 function draw(root, state) {
   const { data, act } = state;
   const { names } = data;
@@ -48,6 +77,28 @@ function draw(root, state) {
   };
   const held = state.focus;
   root.replaceChildren();
+  const say = (verb, first, mark, second) => () =>
+    act({ do: "rule", verb, a: first, mark, b: second });
+  if (data.draw) {
+    const row = html("div", "chips", root);
+    row.setAttribute("role", "group");
+    row.setAttribute("aria-label", "Columns: click a cause, then its effect");
+    names.forEach((name, column) => {
+      const from = state.from;
+      const press = () => {
+        state.from = from === null ? column : null;
+        if (from !== null && from !== column) say("require", from, "->", column)();
+        draw(root, state);
+        root.querySelectorAll(".chips button")[column].focus({ preventScroll: true });
+      };
+      const chip = button(column === from ? "chosen" : "", row, name, press);
+      chip.setAttribute("aria-pressed", column === from);
+    });
+    html("p", "", root, state.from === null
+      ? "Click a cause, then its effect." : `${names[state.from]} → ? Click its effect.`);
+    drawPair(root, state, say);
+    return;
+  }
   const box = html("div", "lanes", root);
   box.setAttribute("role", "group");
   box.setAttribute("aria-label", "Time order of the columns");
@@ -103,30 +154,7 @@ function draw(root, state) {
     return element;
   });
 
-  const pair = html("div", "row", root);
-  if (state.pair) {
-    const [a, b] = state.pair;
-    html("span", "", pair, `${names[a]} and ${names[b]}:`);
-    const say = (verb, first, mark, second) => () =>
-      act({ do: "rule", verb, a: first, mark, b: second });
-    button("", pair, "no edge", say("forbid", a, "--", b));
-    button("", pair, `${names[a]} → ${names[b]}`, say("require", a, "->", b));
-    button("", pair, `${names[b]} → ${names[a]}`, say("require", b, "->", a));
-    button("", pair, "an edge", say("require", a, "--", b));
-    button("", pair, "nothing", say("", a, "--", b));
-  } else {
-    html("span", "", pair, "Click an edge in a graph to forbid, require or reverse it.");
-  }
-  if (data.rules.length) {
-    const list = html("div", "row", root);
-    html("span", "", list, "Rules:");
-    for (const rule of data.rules) {
-      const text = `${VERBS[rule.verb + rule.mark]} ${sign(rule, names)} ✕`;
-      const away = () => act({ do: "rule", verb: "", a: rule.a, mark: "--", b: rule.b });
-      const chip = button("rule", list, text, away);
-      chip.setAttribute("aria-label", `${rule.verb} ${sign(rule, names)}: remove`);
-    }
-  }
+  drawPair(root, state, say);
   if (state.chip) {
     if (state.moved) state.chip.focus({ preventScroll: true });
     state.chip = null;
@@ -140,7 +168,7 @@ export default function (component) {
   root.style.setProperty("--muted", data.muted);
   let state = states.get(parentElement);
   if (!state) {
-    state = { pair: null, focus: null, own: null, timer: null, sent: 0 };
+    state = { pair: null, focus: null, from: null, own: null, timer: null, sent: 0 };
     states.set(parentElement, state);
   }
   if (state.data && String(state.data.names) !== String(data.names)) state.own = null;

@@ -24,7 +24,8 @@ from privcore.extras.lab.planning.knowledge_gain import knowledge_gain, most_gai
 from privcore.graphs.knowledge import Knowledge, Mark, Statement, statement
 
 _HERE = Path(__file__).parent
-_drawn = st.components.v2.component(
+# Draws the knowledge, or with `draw` the arrows of a graph.
+editor = st.components.v2.component(
     "causalveil_knowledge",
     html='<div class="root"></div>\n<!-- drawn by knowledge.js -->\n',
     css=(_HERE / "knowledge.css").read_text("utf-8"),
@@ -58,7 +59,7 @@ def panel(loaded: Loaded, show_gain: Callable[[], None] = lambda: None) -> None:
     if refused := known.problem_of(loaded):
         problem(ParameterError(refused))
     names = loaded.dataset.names
-    _drawn(
+    editor(
         key=_KEY,
         data={**described(names, now), "answered": st.session_state.get(_ANSWERED, 0)},
         on_act_change=lambda: _act(loaded),

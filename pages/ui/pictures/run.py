@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pages.ui.controls.data import Loaded
 from pages.ui.graphs.networks import networks_page
@@ -16,8 +16,10 @@ from privcore.display.answer import answer_sentence, class_words, columns_words
 from privcore.display.commands import command_line, python_code
 from privcore.display.drawing import Pane
 from privcore.display.findings import line_texts, line_widths
+from privcore.display.graph_check import verdict_sentence
 from privcore.display.sentences import NOT_PRIVATE, SIMULATED
 from privcore.display.shown import Shown, details
+from privcore.effects.by_graph import GraphAnswer
 from privcore.graphs import PDAG
 from privcore.graphs.pdag import PAG, Positions
 from privcore.measures import Comparison, compare
@@ -32,6 +34,8 @@ class RunPictures:
     references: the graphs "non_private", "truth" if the true graph is known, and "same" (the same
     algorithm without noise) if it is drawn next to the graph.
     kind: the reference that the page compares with, so that a picture shows what the page shows.
+    answer, said: for the kind "mine", the check of the user's graph, and what the numbers say as a
+    graph, with which the user's graph is compared.
     """
 
     result: Discovery
@@ -40,6 +44,8 @@ class RunPictures:
     references: Mapping[str, PDAG]
     seed: int | None
     kind: Reference
+    answer: GraphAnswer | None = field(default=None, kw_only=True)
+    said: PDAG | None = field(default=None, kw_only=True)
 
     @property
     def title(self) -> str:
@@ -107,8 +113,8 @@ class RunPictures:
                 "private",
                 "Private graph" if self.guaranteed else "Graph with noise",
                 self.result.graph,
-                kinds=_classes(against),
-                reference=reference,
+                kinds={} if self.said else _classes(against),
+                reference=None if self.said else reference,
                 texts=texts,
                 widths=self.widths,
                 repeats=self.result.repeats,
@@ -118,7 +124,7 @@ class RunPictures:
                 short(base[0].upper() + base[1:], 60),
                 self.references[self._beside],
                 kinds=_classes(before) if before else {},
-                reference=reference if before else None,
+                reference=(self.said or reference) if before else None,
             ),
         )
 
@@ -142,16 +148,20 @@ class RunPictures:
         """The graph compared with the page's reference, and the one without privacy with the truth.
 
         The second comparison is None if the truth is not the reference, or for a run without
-        privacy.
+        privacy. If the user's graph is the reference, it is compared with what the numbers say.
         """
         reference, name = self.references[self.kind], self.names[self.kind]
         before = None
-        if self.kind == "truth" and self.private:
+        if self.said is not None:
+            before = compare(reference, self.said, name)
+        elif self.kind == "truth" and self.private:
             before = compare(self.references[self._beside], reference, name)
         return compare(self.result.graph, reference, name), before
 
     def finding(self) -> str:
         """The page's answer in one sentence."""
+        if self.answer is not None:
+            return verdict_sentence(self.answer.check)
         against, before = self.against_and_before()
         algorithm = ALGORITHMS[self.result.algorithm]
         names = {"same": algorithm.title, "own_test": own_test_title(algorithm)}
