@@ -55,13 +55,14 @@ SIZE = Parameter(
     default=0.1,
     range="(0, 1]",
     help="A pair without an edge agrees, and an arrow is not seen, if a dependence of this size is "
-    "ruled out. Given as a partial correlation for numbers, and as Cramér's V for levels.",
+    "ruled out. Given as a partial correlation; for more than two levels, as φ, the root of the sum "
+    "of squared canonical correlations.",
     source="Cohen 1988: a small effect",
 )
 _MOST_ASKED = 3
 # What clipping rows to a norm of R√p makes of no dependence, divided by R³, and what is left of one
 # given a column that is cut into k intervals, divided by k: the largest on random linear models.
-_CLIPPED, _CUT = 0.05, 0.3
+_CLIPPED, _CUT = 0.05, 0.6
 
 
 @dataclass(frozen=True)
@@ -280,12 +281,10 @@ class _Tests:
     def _tested(self, evidence: ReleaseEvidence, pair: Edge, given: frozenset[int]) -> _Made | None:
         x, y = (self._columns[end] for end in pair)
         others = tuple(sorted(self._columns[k] for k in given))
-        statistic, parts = evidence.final(x, y, others), 1
-        if isinstance(evidence, TableEvidence):
-            parts = min(self._released.levels[c] for c in (x, y)) - 1
-        if not (statistic.second > 0 and statistic.informative and parts):
+        statistic = evidence.final(x, y, others)
+        if not (statistic.second > 0 and statistic.informative):
             return None
-        return _Made(statistic, self._released.n * statistic.scale * parts, self._doubt(others))
+        return _Made(statistic, self._released.n * statistic.scale, self._doubt(others))
 
     def _doubt(self, others: Sequence[int]) -> float:
         released, units = self._released, self._released.units

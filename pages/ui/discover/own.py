@@ -204,11 +204,8 @@ def changed(names: tuple[str, ...], graph: StatedGraph | None, act: Mapping[str,
     """
     a, b = (names[int(act[end])] for end in ("a", "b"))
     arrow = f"{quoted(a)} -> {quoted(b)}" if act["verb"] == "require" else ""
-    kept = [] if graph is None else [
-        line
-        for line, ends in zip(graph.lines(), _ends(graph), strict=True)
-        if ends != {a, b}
-    ]  # fmt: skip
+    lines = [] if graph is None else zip(graph.lines(), _ends(graph), strict=True)
+    kept = [line for line, ends in lines if ends != {a, b}]
     return "\n".join([*kept, *filter(None, [arrow])])
 
 

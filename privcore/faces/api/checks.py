@@ -41,7 +41,7 @@ def check_graph(
         epsilon: the privacy loss of the release.
         exposure, outcome: the columns of the effect of interest, if the graph does not state them.
         level: the FDR level of contradictions, and of supported arrows.
-        size: the smallest dependence of interest, as a partial correlation or Cramér's V.
+        size: the smallest dependence of interest, as a partial correlation.
         seed: seed of the simulated noise, for repeatable runs.  Without a seed the noise is secure.
         **parameters: further parameters of moment search, such as delta.
 
