@@ -138,7 +138,7 @@ def graph_part(
             got = cell(kind, many, graphs, epsilon)
             added = "/".join(
                 str(got[f"added {verdict}"])
-                for verdict in ("supported", "not seen", "cannot be told")
+                for verdict in ("supported", "not seen", "inconclusive")
             )
             print(
                 f"{kind:<9}{many:>8,}{_of(got, 'right contradicted', 'right'):>10}"

@@ -49,7 +49,7 @@ CLASS_WORDS: dict[Reference, dict[str, str]] = {
     "own_test": _WITHOUT_PRIVACY,
     "mine": {
         "match": "supported",
-        "undirected": "cannot be told",
+        "undirected": "inconclusive",
         "reversed": "the other way round",
         "extra": "not seen",
         "missing": "no link in your graph, but in the data",
@@ -73,8 +73,8 @@ _PAG_WORDS: dict[bool, dict[str, str]] = {
 def class_words(kind: Reference, *graphs: PDAG) -> dict[str, str]:
     """The legend text for each class of edges in a comparison of graphs.
 
-    If one of the graphs is a PAG, the texts are about the marks at the ends of edges. Those of a
-    graph that the user states are verdicts.
+    If one of the graphs is a PAG, the texts are about the marks at the ends of edges. For
+    a graph that the user states, the texts are verdicts.
     """
     words = CLASS_WORDS[kind]
     if kind != "mine" and any(isinstance(graph, PAG) for graph in graphs):

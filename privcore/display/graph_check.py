@@ -29,7 +29,7 @@ def verdict_sentence(check: GraphCheck) -> str:
     else:
         said = (
             "Nothing contradicts the graph, but none of "
-            f"{counted(len(implied), 'implied independence')} can be told: a dependence of "
+            f"{counted(len(implied), 'implied independence')} is clear: a dependence of "
             f"{check.least:g} could be hidden"
         )
     if not arrows:
@@ -42,7 +42,7 @@ def verdict_sentence(check: GraphCheck) -> str:
 def _agree(check: GraphCheck) -> str:
     open_pairs = len(check.implied) - len(check.having("agrees"))
     agree = f"{len(check.having('agrees'))} agree"
-    return f"{agree}, {open_pairs} cannot be told" if open_pairs else agree
+    return f"{agree}, {open_pairs} inconclusive" if open_pairs else agree
 
 
 def asked_sentence(check: GraphCheck) -> str:
@@ -73,8 +73,8 @@ def size_text(pair: PairCheck) -> str:
 
 
 def why_open(pair: PairCheck) -> str:
-    """Why a pair cannot be told; empty for the other verdicts."""
-    if pair.verdict != "cannot be told":
+    """Why a pair inconclusive; empty for the other verdicts."""
+    if pair.verdict != "inconclusive":
         return ""
     if pair.given is None:
         return "unobserved causes leave no set of columns that answers"

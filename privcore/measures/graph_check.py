@@ -34,7 +34,7 @@ from privcore.graphs.pdag import Edge, ordered
 from privcore.graphs.stated import StatedGraph
 from privcore.parameter import Parameter
 
-Verdict = Literal["agrees", "contradicted", "supported", "not seen", "cannot be told"]
+Verdict = Literal["agrees", "contradicted", "supported", "not seen", "inconclusive"]
 LEVEL = Parameter(
     name="level",
     title="Accepted share of false statements (FDR level)",
@@ -55,12 +55,12 @@ SIZE = Parameter(
     default=0.1,
     range="(0, 1]",
     help="A pair without an edge agrees, and an arrow is not seen, if a dependence of this size is "
-    "ruled out. Given as a partial correlation; for more than two levels, as φ, the root of the sum "
-    "of squared canonical correlations.",
+    "ruled out. Given as a partial correlation; with more than two levels, as φ, the root of the "
+    "sum of squared canonical correlations.",
     source="Cohen 1988: a small effect",
 )
 _MOST_ASKED = 3
-# What clipping rows to a norm of R√p makes of no dependence, divided by R³, and what is left of one
+# What clipping rows to a norm of R√p makes of no dependence, divided by R³, and the residual of one
 # given a column that is cut into k intervals, divided by k: the largest on random linear models.
 _CLIPPED, _CUT = 0.05, 0.6
 
@@ -326,7 +326,7 @@ def _verdicts(
     for pair, given in claims.items():
         named = graph.names[pair[0]], graph.names[pair[1]]
         columns = None if given is None else tuple(graph.names[k] for k in sorted(given))
-        none = PairCheck(named, arrows, columns, "cannot be told")
+        none = PairCheck(named, arrows, columns, "inconclusive")
         test = made[pair]
         if test is None:
             yield none

@@ -125,7 +125,7 @@ def release(
     tables = [dataset]
     if graph is not None:
         dataset, parameters = _of_graph(dataset, algorithm, parameters, graph)
-        # Charged to the budget of the whole table, too.
+        # Charged to the budget of all columns, too.
         tables.append(dataset)
     check = check_release(
         dataset, algorithm, parameters, accepted=accepted, effect=effect, like=like

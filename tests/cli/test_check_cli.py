@@ -84,7 +84,7 @@ def test_a_release_carries_the_check_and_its_numbers_answer_again(files, printed
     check = certificate["released"]["check"]
     assert check["graph"]["nodes"] == ["a", "c", "b"]
     assert {pair["verdict"] for pair in check["pairs"]} <= {
-        "agrees", "contradicted", "supported", "not seen", "cannot be told"
+        "agrees", "contradicted", "supported", "not seen", "inconclusive"
     }  # fmt: skip
     assert certificate["guarantee"]["epsilon"] == 1
     key = certificate["signature"]["fingerprint"]

@@ -203,7 +203,7 @@ def test_distances_and_runs_without_numbers_answer_for_nothing():
     values = np.random.default_rng(1).integers(0, 8, (4, 500)).astype(np.uint8)
     data = Dataset("unordered", tuple(columns), tuple(values))
     check = checked(run(data, 1, measured="distances"), StatedGraph(names(4)))
-    assert {pair.verdict for pair in check.pairs} == {"cannot be told"}
+    assert {pair.verdict for pair in check.pairs} == {"inconclusive"}
     assert {pair.size for pair in check.pairs} == {None}
     with pytest.raises(ParameterError, match=says("check-needs-numbers", name="pc")):
         checked(discover(data, "pc"), StatedGraph(names(4)))
@@ -214,7 +214,7 @@ def test_what_unobserved_causes_hide_is_not_told():
     check = checked(run(data, 1), read_graph("smoke -> lung; smoke <-> lung; lung -> xray"))
     verdicts = {pair.pair: pair for pair in check.pairs}
     assert verdicts["smoke", "lung"].given is None
-    assert verdicts["smoke", "lung"].verdict == "cannot be told"
+    assert verdicts["smoke", "lung"].verdict == "inconclusive"
 
 
 @pytest.mark.parametrize("value", [0, -1, 1, "x"])

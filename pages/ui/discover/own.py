@@ -106,7 +106,7 @@ def said(check: GraphCheck, result: Discovery) -> PDAG:
 
     Supported arrows as they are, links without a verdict as lines, and contradicted pairs as lines.
     """
-    lines = {pair.pair for pair in check.pairs if pair.arrow and pair.verdict == "cannot be told"}
+    lines = {pair.pair for pair in check.pairs if pair.arrow and pair.verdict == "inconclusive"}
     lines |= {pair.pair for pair in check.having("contradicted")}
     lines |= {(a, b) for a, b, kind in check.graph.graph.named_edges() if kind == "bidirected"}
     return PDAG.from_names(
@@ -271,7 +271,7 @@ def _verdicts(answer: GraphAnswer) -> None:
 
 def table(check: GraphCheck) -> pd.DataFrame:
     """The verdicts as a table, contradictions first."""
-    order = ("contradicted", "not seen", "cannot be told", "agrees", "supported")
+    order = ("contradicted", "not seen", "inconclusive", "agrees", "supported")
     pairs = sorted(check.pairs, key=lambda pair: order.index(pair.verdict))
     return pd.DataFrame(
         [
