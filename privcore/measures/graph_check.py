@@ -266,7 +266,7 @@ class _Tests:
         self._made: dict[tuple[Edge, frozenset[int]], _Made | None] = {}
         if released.form in ("numbers", "lines"):
             self._evidence = LineEvidence(released, 0.0)
-        elif released.form != "distances":
+        elif released.form in ("table", "sums"):
             self._evidence = TableEvidence(released.moments, 0.0)
 
     def made(self, pair: Edge, given: frozenset[int] | None) -> _Made | None:

@@ -3,7 +3,10 @@
 import pytest
 
 from pages.ui.controls.algorithm import SEED
+from pages.ui.controls.data import prepare
 from pages.ui.discover.own import changed, drawn, said
+from pages.ui.pictures.run import RunPictures, run_page
+from pages.ui.texts import marked
 from privcore.algorithms import discover
 from privcore.data import load_network
 from privcore.display.graph_check import verdict_sentence
@@ -113,3 +116,28 @@ def test_a_click_adds_turns_and_removes_an_arrow():
     assert set(read_graph(clicked(text, "require", 1, 0)).lines()) == {"b -> a", "b -> c"}
     assert clicked("a <-> b; a -> b; c", "", 1, 0) == "c"
     assert clicked("a -> b; b -> c", "", 1, 0) == "b -> c"
+
+
+def test_a_picture_shows_what_the_page_shows(made, monkeypatch):
+    result, answer = made
+    data = load_network("asia").sample(5_000, 1)
+    loaded = prepare(data, is_network=True, seed=1)
+    mine, numbers = drawn(answer, result), said(answer.check, result)
+    pictures = RunPictures(
+        result, data, loaded.positions, {"mine": mine}, SEED, "mine", answer=answer, said=numbers
+    )
+    seen = {}
+
+    def picture(panes, *_, title, **__):
+        seen.update(panes=tuple(panes), title=title)
+        return b""
+
+    monkeypatch.setattr("pages.ui.pictures.run.graph_picture", picture)
+    pictures.pair("svg")
+    app = start(**QUICK, own_graph=GRAPH)
+    assert app.title[0].value == marked(seen["title"])
+    for graph, pane in zip(graphs(app), seen["panes"], strict=True):
+        on_page = {(e["i"], e["j"]): e["kind"] for e in graph["pairs"] if e["kind"] != "plain"}
+        assert on_page == dict(pane.kinds)
+        assert graph["title"] == pane.title
+    assert verdict_sentence(answer.check)[:40] in run_page(pictures, loaded)

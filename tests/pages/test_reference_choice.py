@@ -92,8 +92,9 @@ def test_a_table_without_truth_has_the_others():
     app.switch_page("pages/discover.py").run()
     choice = clean(app).button_group(key="discover_reference")
     assert choice.value == "non_private"
-    # Moment search summarises these columns, so its own test is another than PC's.
-    assert len(choice.options) == 3
+    # Moment search summarises these columns, so its own test is another than PC's; its numbers also
+    # answer for a graph of the user's own.
+    assert len(choice.options) == 4
     assert titles(choose(app, "same"))[1] == label("without-noise", algorithm="Moment search")
 
 

@@ -45,7 +45,7 @@ from privcore.privacy.mechanisms import SimulatedNoise
 
 _NAME = "own_graph"
 _EXAMPLE = "smoke -> lung; smoke <-> stress    or the text of DAGitty, Tetrad, GML or JSON"
-_ANSWERED = "_own_graph_answered"
+_ANSWERED, _EDITED = "_own_graph_answered", "_own_graph_edited"
 _EDITOR, _FIELD, _FILE, _ALONE = "own_editor", "own_text", "own_file", "own_alone"
 
 
@@ -75,7 +75,7 @@ def part(loaded: Loaded, result: Discovery, seed: int) -> GraphAnswer | None:
         graph = _graph(loaded, text)
     except PrivcoreError as error:
         problem(error)
-    with st.expander("State your graph", expanded=graph is None):
+    with st.expander("State your graph", expanded=graph is None or _EDITED in st.session_state):
         _editor(loaded, text, graph)
     if graph is None:
         return None
@@ -168,6 +168,8 @@ def _editor(loaded: Loaded, text: str, graph: StatedGraph | None) -> None:
 
 def _keep(loaded: Loaded, text: str) -> None:
     st.session_state[_key(loaded)] = text
+    # While a graph is being drawn, its editor stays open.
+    st.session_state[_EDITED] = True
 
 
 def _typed(loaded: Loaded) -> None:
@@ -279,9 +281,13 @@ def table(check: GraphCheck) -> pd.DataFrame:
                 "your graph says": pair_text(pair),
                 "verdict": pair.verdict,
                 "dependence": size_text(pair) or why_open(pair),
-                "p-value": f"{pair.p_value:.2g}" if pair.size is not None else "",
+                "p-value": _p_text(pair.p_value) if pair.size is not None else "",
             }
             for pair in pairs
         ],
         columns=["your graph says", "verdict", "dependence", "p-value"],
     )
+
+
+def _p_text(p_value: float) -> str:
+    return f"{p_value:.2g}" if p_value > 1e-15 else "below 1e-15"
