@@ -194,3 +194,17 @@ def test_sentences_count_what_the_check_counts():
             assert pair.verdict in pair_line(pair)
             assert all(name in pair_line(pair) for name in pair.pair)
             assert bool(size_text(pair)) == (pair.size is not None)
+
+
+def test_the_order_of_the_graph_s_columns_and_others_in_the_run_change_nothing():
+    data = linear()
+    result = discover(data, "moment-search", {"epsilon": 2.0}, seed=1)
+    one, other = (
+        answered_by(result, data, read_graph(f"dag {{ {order} {STATED} x [e] y [o] }}"))
+        for order in ("z m x y", "y x m z")
+    )
+    assert one.check.graph.names != other.check.graph.names
+    estimates = [{frozenset(e.columns): e.estimate for e in made.effects} for made in (one, other)]
+    assert estimates[0] == estimates[1]
+    verdicts = [{frozenset(p.pair): p.verdict for p in made.check.pairs} for made in (one, other)]
+    assert verdicts[0] == verdicts[1]
