@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 from scipy.optimize import brentq
-from scipy.special import chndtr
+from scipy.special import chndtr, ndtri
 
 from privcore.algorithms.moment_search.evidence import (
     LineEvidence,
@@ -63,6 +63,8 @@ _MOST_ASKED = 3
 # What clipping rows to a norm of R√p makes of no dependence, divided by R³, and the residual of one
 # given a column that is cut into k intervals, divided by k: the largest on random linear models.
 _CLIPPED, _CUT = 0.05, 0.6
+# The distribution of larger statistics is not computed.
+_LARGE = 1e8
 
 
 @dataclass(frozen=True)
@@ -249,6 +251,9 @@ def _noncentrality(value: float, dof: float, probability: float) -> float:
     """The noncentrality with which χ² is below the value with this probability; at least 0."""
     if float(chndtr(value, dof, 0.0)) <= probability:
         return 0.0
+    if value > _LARGE:
+        # The roots of both differ by a standard normal number.
+        return float((math.sqrt(value) - ndtri(probability)) ** 2)
     # The root of the noncentrality is no further from that of the value.
     most = (math.sqrt(value) + math.sqrt(dof) + 40) ** 2
     return float(brentq(lambda extra: chndtr(value, dof, extra) - probability, 0.0, most))
@@ -296,7 +301,7 @@ class _Tests:
                 for counts, basis in zip(released.measurements, units.bases, strict=False)
             )
             # The norm of a row has mean square 1/R² in units in which rows are clipped to 1.
-            return _CLIPPED * float(sum(spread) ** 1.5)
+            return _CLIPPED * float(max(sum(spread), 0.0) ** 1.5)
         cut = [len(units[c]) + 1 for c in others if units[c]] if units else []
         return max((_CUT / k for k in cut), default=0.0)
 
