@@ -123,4 +123,7 @@ def _of_edges(text: str) -> StatedGraph:
                 raise DataError("stated-graph-unreadable", line=short(f"{a} {mark} {b}"))
             kind, turned = _MARKS[mark]
             edges.append((b, a, kind) if turned else (a, b, kind))
+    if len(nodes) == 1 and not edges and "." in text:
+        # The name of a file that is not there.
+        raise DataError("is-no-readable-file", name=short(text))
     return StatedGraph.of_edges(nodes, edges)

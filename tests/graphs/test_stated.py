@@ -173,6 +173,7 @@ def test_roles_of_dagitty_are_read():
         ("dag { a }", "graph-of-one-column", {}),
         ("a", "graph-of-one-column", {}),
         ("dag { a -> b; b [latent] }", "graph-of-one-column", {}),
+        ("nowhere/graph.txt", "is-no-readable-file", {"name": "nowhere/graph.txt"}),
         ("a -> ", "stated-graph-unreadable", {"line": "a ->"}),
         ("a -> a", "edge-to-itself", {"node": "a"}),
         ("a <-> a", "edge-to-itself", {"node": "a"}),
