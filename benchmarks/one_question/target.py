@@ -10,9 +10,10 @@ the products of the target, by the form that public facts choose, and by PC with
 share of stated links that are wrong, and the calibration error of their probabilities.
 Graph, data and noise have one seed, from --first; δ = 10⁻⁶.
 
-With --corpus, a folder with `tables.zip` and `references.json` of real tables: in each of --tables
-tables, the column with the most supported links is the target. Printed: the share of its supported
-links that are found, and the share of drawn links in neither reference.
+With --corpus, a folder of real tables in one archive, with links that two references without
+privacy agree on: in each of --tables tables, the column with the most supported links is the
+target. Printed: the share of its supported links that are found, and the share of drawn links in
+neither reference.
 """
 
 from __future__ import annotations

@@ -7,7 +7,6 @@ only, and it implies the same independences and the same effects (latent project
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -21,7 +20,7 @@ from privcore.errors import DataError
 from privcore.graphs.adjustment import consistent_extension, d_separated, descendants, valid
 from privcore.graphs.pdag import PAG, PDAG, Edge, Kind, NamedEdge, build_graph, ordered
 from privcore.naming import quoted
-from privcore.text import short
+from privcore.text import nearest, short
 
 # Most sets of columns that are tried as adjustment sets.
 _MOST_SETS = 5_000
@@ -101,8 +100,8 @@ class StatedGraph:
         for name in (*self.names, *filter(None, (self.exposure, self.outcome))):
             if name not in columns or name not in self.names:
                 known = columns if name not in columns else self.names
-                (nearest,) = difflib.get_close_matches(name, known, 1, 0.0)
-                raise DataError("no-column-of-graph", name=short(name), nearest=short(nearest))
+                like = short(nearest(name, known))
+                raise DataError("no-column-of-graph", name=short(name), nearest=like)
         return tuple(columns.index(name) for name in self.names)
 
     @property

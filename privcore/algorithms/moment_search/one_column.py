@@ -93,7 +93,7 @@ def linked(
     """The target, and the columns whose products with it are unlikely to be chance.
 
     At least one other column, and at most as many as the plan's rows have coordinates for; the
-    most significant first, after those that background knowledge links with the target.
+    most significant first, after the columns that background knowledge links with the target.
     products: shape (own, others). widths: number of coordinates of each column.
     """
     target = run.target
