@@ -1,6 +1,6 @@
-"""Run one of the three parts.
+"""Run one of the three parts, or all.
 
-python -m benchmarks.one_question target|graph|units [options of the part]
+    python -m benchmarks.one_question [target|graph|units] [options of the part]
 """
 
 from __future__ import annotations
@@ -12,11 +12,10 @@ PARTS = ("target", "graph", "units")
 
 
 def main() -> None:
-    part = sys.argv[1] if len(sys.argv) > 1 else ""
-    if part not in PARTS:
-        sys.exit((__doc__ or "").strip())
-    del sys.argv[1]
-    runpy.run_module(f"benchmarks.one_question.{part}", run_name="__main__", alter_sys=True)
+    named = [word for word in sys.argv[1:2] if word in PARTS]
+    del sys.argv[1 : 1 + len(named)]
+    for part in named or PARTS:
+        runpy.run_module(f"benchmarks.one_question.{part}", run_name="__main__", alter_sys=True)
 
 
 if __name__ == "__main__":
