@@ -106,7 +106,7 @@ def answers(
     source = count(data)
     assert isinstance(source, InMemoryCounts)
     noise, whole = SimulatedNoise(500 + seed), {"epsilon": epsilon}
-    first = EffectPlan(Question(network.names[0], network.names[1]), _SHARE).of_graph(whole)
+    first = EffectPlan(Question(network.names[0], network.names[1]), _SHARE).of_graph(whole, data)
     run = discover(source, "moment-search", first, noise=noise, keep_trace=False)
     rows: Dataset | None = None
     try:

@@ -127,7 +127,7 @@ def tried(task: Task) -> list[Tried]:
                                 runs[epsilon] = discover(
                                     source,
                                     "moment-search",
-                                    plan.of_graph(whole),
+                                    plan.of_graph(whole, data),
                                     seed=500 + seed,
                                     keep_trace=False,
                                 )

@@ -7,14 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from privcore.effects.adjusting import Estimate
-from privcore.effects.model import Effect, Effects
+from privcore.effects.model import Effect, Effects, too_noisy
 from privcore.effects.question import Question
 from privcore.text import short
 
 # Estimates that differ by less round to the same number of points and count as one.
 _SAME = 5e-4
-# Width of an interval around 0 above which it says nothing about a probability.
-_TELLING = 0.2
 _QUESTION = ("cause", "outcome", "compared", "to", "level")
 
 
@@ -25,7 +23,8 @@ def headline(answer: Effects) -> str:
     (95 %: +8.7 to +9.3 points)."
     """
     values = [effect.estimate.value for effect in answer.shown if effect.estimate is not None]
-    return _sentence(answer.question, values, answer.interval, answer.reason)
+    told = answer.question, values, answer.interval, answer.reason
+    return _sentence(*told, answer.reach, answer.enough)
 
 
 def effects_sentence(answer: Mapping[str, Any]) -> str:
@@ -36,11 +35,19 @@ def effects_sentence(answer: Mapping[str, Any]) -> str:
     if interval is not None:
         low, high = interval
         interval = (-math.inf if low is None else low, math.inf if high is None else high)
-    return _sentence(question, [v for v in shown if v is not None], interval, answer["reason"])
+    # Answers of earlier versions have neither.
+    reach = answer.get("reach", math.inf if question.level is None else 1.0)
+    told = question, [v for v in shown if v is not None], interval, answer["reason"]
+    return _sentence(*told, reach, answer.get("enough"))
 
 
 def _sentence(
-    question: Question, values: Sequence[float], interval: tuple[float, float] | None, reason: str
+    question: Question,
+    values: Sequence[float],
+    interval: tuple[float, float] | None,
+    reason: str,
+    reach: float,
+    enough: Sequence[float] | None,
 ) -> str:
     doing = _doing(question)
     if interval is None or not values:
@@ -51,19 +58,20 @@ def _sentence(
     if low == high == 0:
         return f"{nothing}."
     around = f"95 %: {_amounts(question, low, high)}"
-    if least == most == 0:
+    bounded = math.isfinite(high - low)
+    if least == most == 0 and bounded:
         return f"{nothing}, but other graphs are plausible, too ({around})."
-    if most - least > _SAME:
+    if most - least > _SAME and bounded:
         between = _amounts(question, least, most)
         return (
             f"{doing} changes {_what(question)} by {between}, depending on directions that the "
             f"graph leaves open ({around})."
         )
-    wide = math.isinf(high - low) or (question.level is not None and high - low > _TELLING)
-    if low <= 0 <= high and wide:
+    if too_noisy((low, high), reach):
+        more = f"; about ε = {enough[0]:.3g}, or {enough[1]:,} rows, would do" if enough else ""
         return (
             f"Whether {doing[0].lower()}{doing[1:]} changes {_what(question)} is too noisy to tell "
-            f"({around})."
+            f"({around}){more}."
         )
     if low <= 0 <= high:
         by = _amount(question, most)
@@ -113,7 +121,7 @@ def width_sentence(question: Question, width: float, share: float) -> str:
     half = _unsigned(question, width / 2)
     return (
         f"With a share of {share:g}, the effect is measured to within ± {half} if the columns are "
-        "balanced, and less precisely if values are rare."
+        "balanced and numbers fill half of their bounds, and less precisely if values are rare."
     )
 
 

@@ -2,7 +2,15 @@
 
 from privcore.effects.adjusting import Estimate
 from privcore.effects.asking import effects, effects_of, without_privacy
-from privcore.effects.model import ALGORITHM, SHARE, Effect, EffectPlan, Effects, expected_width
+from privcore.effects.model import (
+    ALGORITHM,
+    SHARE,
+    Effect,
+    EffectPlan,
+    Effects,
+    expected_precision,
+    expected_width,
+)
 from privcore.effects.question import IndexedQuestion, Question, true_effect
 
 __all__ = [
@@ -16,6 +24,7 @@ __all__ = [
     "Question",
     "effects",
     "effects_of",
+    "expected_precision",
     "expected_width",
     "true_effect",
     "without_privacy",

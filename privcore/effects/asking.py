@@ -8,19 +8,21 @@ Finds a private graph and estimates the effect of setting a cause, in one call.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from privcore.algorithms import discover
 from privcore.algorithms.engine import levelled, source_of
+from privcore.algorithms.protecting import Protection
 from privcore.algorithms.registry import get_algorithm
 from privcore.algorithms.search.model import Hooks
-from privcore.algorithms.search.result import Discovery, NoisyTables
-from privcore.counts import CountSource, StoredTable, has_levels, has_numbers
+from privcore.algorithms.search.result import Discovery
+from privcore.counts import CountSource, NumericRows, StoredTable, has_levels
 from privcore.data import Dataset
 from privcore.data.model import Described
 from privcore.effects.adjusting import Estimate
@@ -34,20 +36,35 @@ from privcore.effects.evidence import (
     Tables,
     parent_sets,
 )
-from privcore.effects.model import ALGORITHM, MOST_MEASURED, SHARE, Effect, EffectPlan, Effects
+from privcore.effects.model import (
+    ALGORITHM,
+    MOST_COORDINATES,
+    MOST_MEASURED,
+    SHARE,
+    Effect,
+    EffectPlan,
+    Effects,
+    in_moments,
+    reach,
+    too_noisy,
+)
+from privcore.effects.moments import Coded, widths
 from privcore.effects.question import IndexedQuestion, Question
 from privcore.errors import DataError, ParameterError, PrivcoreError
 from privcore.graphs import PDAG
-from privcore.graphs.adjustment import descendants
+from privcore.graphs.adjustment import Adjustment, descendants
 from privcore.graphs.constraints import Constraints
 from privcore.graphs.knowledge import Knowledge
+from privcore.privacy.accounting.composition import Event
 from privcore.privacy.mechanisms import NoiseSource, SimulatedNoise
 from privcore.privacy.mechanisms.noise import discrete_laplace_variance
-from privcore.rounding import up
+from privcore.rounding import down, up
 from privcore.text import short
 
 # Less probable sets of parents are listed, but cannot leave the answer open.
 _UNLIKELY = 0.05
+# How often the noise is halved in the search for an ε that would do.
+_HALVED = 11
 _NONE = Estimate(0.0, 0.0, 0.0)
 
 
@@ -164,26 +181,25 @@ def hull(effects: Sequence[Effect], settled: bool | None) -> tuple[tuple[float, 
     return (min(e.low for e in stated), max(e.high for e in stated)), ""
 
 
-def table_to_measure(
-    indexed: IndexedQuestion, sets: Sequence[ParentSet], levels: Sequence[int], most: int
+def columns_to_measure(
+    indexed: IndexedQuestion,
+    sets: Sequence[ParentSet],
+    size: Callable[[Iterable[int]], float],
+    most: int,
 ) -> tuple[int, ...]:
-    """The columns of one table that gives the effect for as many sets of parents as possible.
+    """The columns of one release that gives the effect for as many sets of parents as possible.
 
     The columns for the sets that the graph allows are added first, then the columns for other sets,
-    from the most probable set on.  Columns that would give the table more than `most` cells are
-    left out.
+    from the most probable set on.  Columns with which the size of the release would exceed `most`
+    are left out.
     """
-
-    def cells(columns: set[int]) -> int:
-        return math.prod(levels[column] for column in columns)
-
     chosen = {indexed.cause, indexed.outcome}
     for possible in sorted(sets, key=lambda one: (not one.shown, -one.share)):
         ways = adjustments(indexed, possible)
         if not ways:
             continue
-        best = min(ways, key=lambda columns: (cells(chosen | columns), len(columns)))
-        if cells(chosen | best) <= most:
+        best = min(ways, key=lambda columns: (size(chosen | columns), len(columns)))
+        if size(chosen | best) <= most:
             chosen |= best
     return tuple(sorted(chosen))
 
@@ -222,7 +238,6 @@ def effects(
     """
     plan = EffectPlan(question, float(SHARE.parse(share)))
     plan.check(data)
-    plan.check_protection(data, parameters)
     if (seed is None) == (noise is None):
         raise ParameterError("neither-seed-nor-noise")
     drawn = SimulatedNoise(seed) if noise is None and seed is not None else noise
@@ -230,7 +245,7 @@ def effects(
     result = discover(
         source_of(data),
         ALGORITHM,
-        plan.of_graph(parameters),
+        plan.of_graph(parameters, data),
         noise=drawn,
         hooks=hooks,
         keep_trace=keep_trace,
@@ -262,38 +277,51 @@ def effects_of(
         sets = possible_sets(result, indexed)
     except PrivcoreError as error:
         reason = str(error)
-    more: list[NoisyTables] = []
-    plan.check_protection(data, parameters)
-    _, second = plan.split(parameters)
-    if second:
-        counted = levelled(source_of(data), get_algorithm(ALGORITHM), result.parameters)
-        assert has_levels(counted)
+    evidence, doubts = evidence_of(result, data, indexed), Doubts.of(result, indexed)
+    if plan.share:
         if noise is None:
             raise ParameterError("second-release-needs-noise-source")
-        more.append(measured(counted, indexed, sets, second, noise))
+        (event,) = plan.second(parameters, data, result.planned)
+        evidence = second_release(result, data, indexed, sets, doubts, event, noise)
+        moments = isinstance(evidence, Numbers)
+        how = "Gaussian noise that leaves the whole at ε and δ"
+        if not moments:
+            how = "basic composition with pure DP"
         guarantee = replace(
             result.guarantee,
             epsilon=plan.total(parameters),
-            accountant=f"{result.guarantee.accountant}, then basic composition with pure DP",
+            delta=plan.total(parameters, "delta") if moments else result.guarantee.delta,
+            accountant=f"{result.guarantee.accountant}, then {how}",
             proof=f"{result.guarantee.proof}, {PROOF}",
         )
-        planned = (*result.planned, *plan.second_events(parameters))
-        result = replace(result, planned=planned, guarantee=guarantee)
-    evidence = evidence_of(result, data, indexed, more)
-    question = stated(question, data, indexed)
+        result = replace(result, planned=(*result.planned, event), guarantee=guarantee)
+    question, most = stated(question, data, indexed), reach(data, indexed)
+    open_answer = partial(Effects, question, plan.share, result, (), None, reach=most)
+    if reason:
+        return open_answer(reason)
     if evidence is None:
+        how = "summarised each column by a few numbers"
+        if not result.in_lines:
+            how = "counted numeric columns in intervals"
         reason = (
-            "This run summarised each column by a few numbers, from which no effect can be "
-            "estimated; reserve a share of ε for a table of the columns that the question needs."
-            if result.in_lines
-            else "This run counted numeric columns in intervals, from which no effect can be "
-            "estimated; cut the two columns into levels, or choose columns that have levels."
+            f"This run {how}, from which no effect can be estimated; reserve a share of ε for a "
+            "second release, of the columns that the question needs."
         )
-    if evidence is None or reason:
-        return Effects(question, plan.share, result, (), None, reason)
+        return open_answer(reason, lacks_release=True)
+    if isinstance(evidence, Numbers):
+        sets = doubts.added(sets, indexed, evidence.places)
     found = answered(indexed, sets, evidence, data.names)
     interval, reason = hull(found, result.settled)
-    return Effects(question, plan.share, result, found, interval, reason)
+    lacks = not plan.share and any(effect.estimate is None for effect in found)
+    enough = None
+    if isinstance(evidence, Numbers) and interval is not None and too_noisy(interval, most):
+        for halved in range(1, _HALVED):
+            less = evidence.with_less_noise(2.0**-halved)
+            now, _ = hull(answered(indexed, sets, less, data.names), result.settled)
+            if now is not None and not too_noisy(now, most):
+                enough = plan.total(parameters) * 2.0**halved, evidence.n * 2**halved
+                break
+    return Effects(question, plan.share, result, found, interval, reason, most, enough, lacks)
 
 
 def answered(
@@ -311,6 +339,111 @@ def possible_sets(result: Discovery, indexed: IndexedQuestion) -> list[ParentSet
     return parent_sets(result.graph, result.released.dags, known, indexed.cause, indexed.outcome)
 
 
+class Doubts(NamedTuple):
+    """What noise may hide of the columns that confound an effect.
+
+    causes: columns that may cause the cause, because the run cannot tell, with the probability of
+    that edge; the most probable first.  hidden: columns of whose link with the outcome the run
+    cannot tell.
+    """
+
+    causes: tuple[tuple[int, float], ...] = ()
+    hidden: frozenset[int] = frozenset()
+
+    @classmethod
+    def of(cls, result: Discovery, indexed: IndexedQuestion) -> Doubts:
+        known = Knowledge.read(result.parameters["knowledge"]).on(result.graph.nodes)
+        causes, hidden = [], set()
+        for (i, j), finding in result.findings.items():
+            if finding.verdict != "not enough budget" or {i, j} == {indexed.cause, indexed.outcome}:
+                continue
+            for column, other in ((i, j), (j, i)):
+                if other == indexed.outcome:
+                    hidden.add(column)
+                if other == indexed.cause and known.allowed[column, other]:
+                    forward = finding.forward or 0.0
+                    share = forward if column == i else (finding.probability or 0.0) - forward
+                    causes.append((column, share))
+        return cls(tuple(sorted(causes, key=lambda one: (-one[1], one[0]))), frozenset(hidden))
+
+    def columns(self, sets: Sequence[ParentSet]) -> list[int]:
+        """The columns to measure in addition to adjustment sets, while there is room."""
+        parents = [c for one in _likely(sets) for c in sorted(one.parents or ()) if self.hides(one)]
+        return [*dict.fromkeys((*parents, *(column for column, _ in self.causes)))]
+
+    def hides(self, possible: ParentSet) -> bool:
+        """Whether a smaller adjustment set than the parents may leave out a confounder."""
+        return bool(self.hidden & (possible.parents or frozenset()))
+
+    def added(
+        self, sets: Sequence[ParentSet], indexed: IndexedQuestion, measured: Collection[int]
+    ) -> list[ParentSet]:
+        """The sets of parents, and likely ones with none, one or all of the doubtful causes added.
+
+        An added set is adjusted for as a whole.  measured: columns whose numbers were released.
+        """
+        every = list(sets)
+        for possible in _likely(sets):
+            own, after = possible.parents, descendants(possible.graph, indexed.cause)
+            if own is None or not adjustments(indexed, possible) or not own <= set(measured):
+                continue
+            more = [one for one in self.causes if one[0] in measured and one[0] not in own | after]
+            groups = [(one,) for one in more] + [tuple(more)] * (len(more) > 1)
+            for group in [()] * self.hides(possible) + groups:
+                parents = own | {column for column, _ in group}
+                share = possible.share * math.prod(share for _, share in group)
+                ways = Adjustment(parents, parents, (parents,), possible.adjustment.affected)
+                shown = possible.shown and not group
+                every.append(ParentSet(parents, ways, possible.graph, shown, share))
+        return every
+
+
+def _likely(sets: Sequence[ParentSet]) -> list[ParentSet]:
+    return [one for one in sets if one.shown or one.share > _UNLIKELY]
+
+
+def second_release(
+    result: Discovery,
+    data: Dataset | StoredTable,
+    indexed: IndexedQuestion,
+    sets: list[ParentSet],
+    doubts: Doubts,
+    event: Event,
+    noise: NoiseSource,
+) -> Evidence:
+    """Release the table, or the second moments, of the columns that the question needs.
+
+    doubts: their columns are measured too, while there is room.  event: the cost for one unit.
+    If the number of rows is private, the rows are drawn again, as many as the run used.  A table
+    is combined with that of the run.
+    """
+    source = source_of(data)
+    algorithm = get_algorithm(result.algorithm)
+    unit = Protection.of(result.parameters, source.unit).unit
+    if result.rows is not None:
+        source = source.resized(result.rows, noise)
+    if in_moments(data):
+        numbers = source.numbers()
+        assert isinstance(numbers, NumericRows)
+        wide = widths(numbers.own_levels, indexed)
+        size = partial(_sum_over, wide)
+        columns = columns_to_measure(indexed, sets, size, MOST_COORDINATES)
+        for column in doubts.columns(sets):
+            if column not in columns and size((*columns, column)) <= MOST_COORDINATES:
+                columns = (*columns, column)
+        mu = down(1 / (event.value * unit.rows))
+        return Coded.of(numbers, indexed, columns).release(mu, noise)
+    counted = levelled(source, algorithm, result.parameters)
+    assert has_levels(counted)
+    table = measured(counted, indexed, sets, 2 * event.value / unit.rows, noise)
+    first = result.released.tables if result.released else None
+    return Tables([table] if first is None else [first, table], source.n)
+
+
+def _sum_over(wide: Sequence[int], columns: Iterable[int]) -> int:
+    return sum(wide[c] for c in columns)
+
+
 def measured(
     source: CountSource,
     indexed: IndexedQuestion,
@@ -319,7 +452,9 @@ def measured(
     noise: NoiseSource,
 ) -> OneTable:
     """Release one more table with pure ε-DP; replacing a record changes two counts by 1 each."""
-    columns = table_to_measure(indexed, sets, source.levels, MOST_MEASURED)
+    columns = columns_to_measure(
+        indexed, sets, lambda own: math.prod(source.levels[c] for c in own), MOST_MEASURED
+    )
     exact = source.table(columns)
     scale = up(2 / epsilon)
     noisy = noise.discrete_laplace_array(exact.reshape(-1).astype(np.int64), scale)
@@ -331,25 +466,22 @@ def measured(
     )
 
 
-def evidence_of(
-    result: Discovery, data: Described, indexed: IndexedQuestion, more: Sequence[NoisyTables] = ()
-) -> Evidence | None:
-    """The released numbers of a run, together with the tables of further releases.
+def evidence_of(result: Discovery, data: Described, indexed: IndexedQuestion) -> Evidence | None:
+    """The released numbers of a run.
 
     The result is None if the run counted a column of the question in intervals, or if it summarised
-    columns by a few numbers and there are no further releases.
+    columns by a few numbers.
     """
     released = result.released
     assert released is not None
     # The exact number of rows is used only where it is public.
     rows = data.n if result.rows is None else result.rows
     if released.moments is not None:
-        return Numbers(released.moments, rows)
+        return Numbers.of_run(released.moments, rows, indexed)
     columns = (data.columns[indexed.cause], data.columns[indexed.outcome])
-    if not all(column.is_categorical for column in columns):
+    if released.tables is None or not all(column.is_categorical for column in columns):
         return None
-    tables = [table for table in (released.tables, *more) if table is not None]
-    return Tables(tables, rows) if tables else None
+    return Tables([released.tables], rows)
 
 
 def _check_repeats(
@@ -374,28 +506,24 @@ def without_privacy(
     """
     indexed, source = question.on(data.columns), source_of(data)
     _check_repeats(indexed, repeats, data.names)
-    if source.holds == "both" and max(source.own_levels) > 2:
-        raise DataError("without-privacy-effect-needs-table-whose")
-    counted = source.numbers()
-    evidence: Evidence
-    if has_levels(counted):
-        evidence = Tables([ExactTables(counted)], data.n)
-    else:
-        assert has_numbers(counted)
-        evidence = Numbers.exact(counted)
     known = Constraints.none(len(data.columns))
     sets = parent_sets(graph, (), known, indexed.cause, indexed.outcome)
+    evidence: Evidence
+    if has_levels(source):
+        evidence = Tables([ExactTables(source)], data.n)
+    else:
+        numbers = source.numbers()
+        assert isinstance(numbers, NumericRows)
+        columns = columns_to_measure(indexed, sets, lambda own: 0, 0)
+        evidence = Coded.of(numbers, indexed, columns).exact()
     return answered(indexed, sets, evidence, data.names)
 
 
 def stated(question: Question, data: Described, indexed: IndexedQuestion) -> Question:
     """The question with its default levels filled in."""
-    if indexed.level < 0:
+    if indexed.level >= 0:
+        question = replace(question, level=data.columns[indexed.outcome].levels[indexed.level])
+    if indexed.to < 0:
         return question
-    values, results = data.columns[indexed.cause].levels, data.columns[indexed.outcome].levels
-    return replace(
-        question,
-        compared=values[indexed.compared],
-        to=values[indexed.to],
-        level=results[indexed.level],
-    )
+    values = data.columns[indexed.cause].levels
+    return replace(question, compared=values[indexed.compared], to=values[indexed.to])

@@ -11,15 +11,15 @@ allows one or more sets of parents of the cause (IDA: Maathuis, Kalisch & Bühlm
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from privcore.algorithms.search.result import NoisyMoments, NoisyTables, Parents
 from privcore.arrays import Columns, Matrix
-from privcore.counts import CountSource, NumberSource
+from privcore.counts import CountSource
 from privcore.effects.adjusting import Estimate, StandardisedTable, coefficient
 from privcore.effects.question import IndexedQuestion
 from privcore.errors import DataError
@@ -62,34 +62,51 @@ class Evidence(Protocol):
 
 @dataclass(frozen=True)
 class Numbers:
-    """Evidence from noisy second moments of n rows."""
+    """Evidence from noisy second moments of n rows.
+
+    places: for each measured column, its coordinates; of a cause with levels, the first is the one
+    whose coefficient is asked for.  factor: by what coefficients are multiplied.
+    """
 
     moments: NoisyMoments
     n: int
+    places: Mapping[int, Columns]
+    factor: float
 
     @classmethod
-    def exact(cls, source: NumberSource) -> Numbers:
-        """The moments of the rows themselves.  Not private."""
-        moments = source.moments()
-        half = np.array([(high - low) / 2 for low, high in source.bounds])
-        means = moments[0, 1:]
-        centred = moments[1:, 1:] - np.outer(means, means)
-        return cls(NoisyMoments(means, centred, 0.0, 1.0, half), source.n)
+    def of_run(cls, moments: NoisyMoments, n: int, indexed: IndexedQuestion) -> Numbers:
+        """From moments of whole columns; yes/no columns are coded 0 and 1."""
+        # Turned where the question is about the first level.
+        turned = (indexed.to == 0) != (indexed.level == 0)
+        factor = -indexed.change if turned else indexed.change
+        return cls(moments, n, {c: (c,) for c in range(len(moments.means))}, factor)
+
+    def with_less_noise(self, share: float) -> Numbers:
+        """The same numbers, taken to have this share of the noise."""
+        return replace(self, moments=self.moments._replace(sigma=share * self.moments.sigma))
 
     def cells(self, others: Columns) -> float:
-        return float(len(others))
+        return sum(len(self.places[c]) if c in self.places else math.inf for c in others)
 
     def answer(self, indexed: IndexedQuestion, others: Columns, means: bool) -> EffectAnswer | None:
-        estimate = coefficient(self.moments, self.n, indexed.cause, indexed.outcome, others)
+        if not self.places.keys() >= set(others):
+            return None
+        first, *more = self.places[indexed.cause]
+        (outcome,) = self.places[indexed.outcome]
+        given = (*more, *(place for c in others for place in self.places[c]))
+        estimate = coefficient(self.moments, self.n, first, outcome, given)
         if estimate is None:
             return None
-        # Yes/no columns are coded 0 and 1, reversed where the question is about their first level.
-        turned = (indexed.to == 0) != (indexed.level == 0)
-        return EffectAnswer(
-            Estimate(-estimate.value, -estimate.high, -estimate.low) if turned else estimate
-        )
+        value, *ends = (self.factor * number for number in estimate)
+        return EffectAnswer(Estimate(value, *sorted(ends)))
 
     def refusal(self, indexed: IndexedQuestion, others: Columns, names: Sequence[str]) -> str:
+        left = [short(names[c], 20) for c in others if c not in self.places]
+        if left:
+            return (
+                f"The second release has no room for {', '.join(left)}; raise ε, or add background "
+                "knowledge."
+            )
         return (
             f"The variance of {short(names[indexed.cause], 30)} given the adjustment set cannot be "
             "measured; raise ε, or leave out columns that are linear combinations of others."

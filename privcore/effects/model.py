@@ -8,24 +8,27 @@ Plans the budget for estimating an effect, and predicts the precision from publi
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.stats import norm
 
-from privcore.algorithms.protecting import Protection
 from privcore.algorithms.registry import get_algorithm
 from privcore.algorithms.search.result import Discovery
 from privcore.data.model import Described
 from privcore.effects.adjusting import Estimate, StandardisedTable
+from privcore.effects.moments import correlation_noise, widths
 from privcore.effects.question import IndexedQuestion, Question
 from privcore.errors import ParameterError
-from privcore.parameter import Parameter, parse_all
+from privcore.parameter import Parameter
 from privcore.privacy.accounting import Guarantee
 from privcore.privacy.accounting.composition import Event
+from privcore.privacy.mechanisms.gaussian import planned_mu
 from privcore.privacy.mechanisms.noise import discrete_laplace_variance
-from privcore.rounding import down, up
+from privcore.rounding import down, sum_up, up
+from privcore.text import short
 
 
 @dataclass(frozen=True)
@@ -79,6 +82,10 @@ class Effects:
     uncertain graph; None if the answer is left open.  For a PAG, the interval is valid if the PAG
     is correct.
     reason: the reason why the answer is left open; empty otherwise.
+    reach: the largest plausible change of the outcome (`reach`).
+    enough: if noise hides the effect, about the ε, or the number of rows, that would show it; None
+    otherwise, and if neither would.
+    lacks_release: whether the answer is open for want of a second release.
     """
 
     question: Question
@@ -87,6 +94,9 @@ class Effects:
     effects: tuple[Effect, ...]
     interval: tuple[float, float] | None
     reason: str
+    reach: float = 1.0
+    enough: tuple[float, int] | None = None
+    lacks_release: bool = False
 
     @property
     def guarantee(self) -> Guarantee:
@@ -116,6 +126,8 @@ class Effects:
             "identified": self.identified,
             "interval": None if self.interval is None else [_shown(end) for end in self.interval],
             "reason": self.reason,
+            "reach": self.reach,
+            "enough": None if self.enough is None else list(self.enough),
         }
 
 
@@ -142,13 +154,15 @@ SHARE = Parameter(
     default=0.0,
     range="[0, 0.95]",
     slider=(0.0, 0.9),
-    help="Share of ε for a second release once the graph is known: a table of the cause, the "
-    "outcome and the adjustment set. At 0, the effect is estimated from the numbers released for "
-    "the graph.",
+    help="Share of ε for a second release once the graph is known, of the cause, the outcome and "
+    "the adjustment set alone: their second moments if any column of the data holds numbers, else "
+    "their table. At 0, the effect is estimated from the numbers released for the graph.",
     source="choice made here",
 )
-# Most cells of the table in a second release.
-MOST_MEASURED = 2_000
+# Most cells of the table, or most coordinates of the moments, in a second release.
+MOST_MEASURED, MOST_COORDINATES = 2_000, 12
+# Width of an interval around 0 above which it says nothing, as a share of the plausible effect.
+_TELLING = 0.2
 
 
 @dataclass(frozen=True)
@@ -163,54 +177,133 @@ class EffectPlan:
 
         Raises ParameterError if the data or the share do not allow the question.
         """
-        if SHARE.parse(self.share) > 0 and not all(
-            column.is_categorical for column in data.columns
-        ):
-            raise ParameterError("effect-needs-numbers-as-levels")
         indexed = self.question.on(data.columns)
-        cells = math.prod(len(data.columns[c].levels) for c in (indexed.cause, indexed.outcome))
-        if self.share > 0 and cells > MOST_MEASURED:
+        SHARE.parse(self.share)
+        if self.share and not in_moments(data):
+            cells = math.prod(len(data.columns[c].levels) for c in (indexed.cause, indexed.outcome))
+            if cells > MOST_MEASURED:
+                raise ParameterError(
+                    "cause-outcome-combinations-of-levels-but",
+                    cells=cells,
+                    most_measured=MOST_MEASURED,
+                )
+        elif self.share and len(data.columns[indexed.cause].levels) > MOST_COORDINATES:
             raise ParameterError(
-                "cause-outcome-combinations-of-levels-but", cells=cells, most_measured=MOST_MEASURED
+                "cause-with-many-levels",
+                name=short(self.question.cause),
+                levels=len(data.columns[indexed.cause].levels),
+                most=MOST_COORDINATES,
             )
         return indexed
 
-    def check_protection(self, data: Described, parameters: Mapping[str, Any] | None) -> None:
-        """Raises ParameterError if the run protects more than a second release can protect."""
-        if not self.share:
-            return
-        declared = get_algorithm(ALGORITHM).parameters
-        checked = parse_all(declared, parameters or {}, ALGORITHM)
-        if not Protection.of(checked, data.unit).plain:
-            raise ParameterError("second-release-effect-protects-one-replaced")
-
-    def split(self, parameters: Mapping[str, Any] | None) -> tuple[float, float]:
-        """The ε for the graph and the ε for the effect; their sum is at most the total ε."""
-        epsilon = self.total(parameters)
-        if not self.share:
-            return epsilon, 0.0
-        second = down(epsilon * self.share)
-        return down(epsilon - second), second
-
-    def total(self, parameters: Mapping[str, Any] | None) -> float:
-        """The total ε for graph and effect; raises ParameterError if it is out of range."""
-        declared = {p.name: p for p in get_algorithm(ALGORITHM).parameters}["epsilon"]
-        return float(declared.parse((parameters or {}).get("epsilon", declared.default)))
-
-    def of_graph(self, parameters: Mapping[str, Any] | None) -> dict[str, Any]:
+    def of_graph(self, parameters: Mapping[str, Any] | None, data: Described) -> dict[str, Any]:
         """Parameters for the run that finds the graph.
 
         Without a second release the effect is estimated from counts, so the run counts every level.
+        A second release of moments has its share of δ, too.
         """
-        settings = {**(parameters or {}), "epsilon": self.split(parameters)[0]}
-        if self.share == 0 and settings.get("measured") is None:
+        settings = {**(parameters or {}), "epsilon": self.total(parameters)}
+        if not self.share and settings.get("measured") is None:
             settings["measured"] = "levels"
+        for name in ("epsilon", "delta") if in_moments(data) else ("epsilon",):
+            whole = self.total(parameters, name)
+            settings[name] = down(whole - down(whole * self.share)) if self.share else whole
         return settings
 
-    def second_events(self, parameters: Mapping[str, Any] | None) -> tuple[Event, ...]:
-        """The privacy events of the second release; a replaced record changes two counts by 1."""
-        _, second = self.split(parameters)
-        return (Event("discrete laplace", second / 2, 2),) if second else ()
+    def total(self, parameters: Mapping[str, Any] | None, name: str = "epsilon") -> float:
+        """The total ε or δ for graph and effect; raises ParameterError if it is out of range."""
+        declared = {p.name: p for p in get_algorithm(ALGORITHM).parameters}[name]
+        return float(declared.parse((parameters or {}).get(name, declared.default)))
+
+    def second(
+        self,
+        parameters: Mapping[str, Any] | None,
+        data: Described,
+        first: Sequence[Event],
+    ) -> tuple[Event, ...]:
+        """The second release, at its cost for one unit; none if no share is reserved.
+
+        first: the steps of the run that finds the graph.  A table has what these leave of ε.
+        Moments have the Gaussian noise that these leave room for: with ε₁ and δ₁ of the steps
+        without Gaussian noise and μ₁ of the others, μ² − μ₁², for the μ at (ε − ε₁, δ − δ₁).
+        Raises ParameterError if they leave nothing.
+        """
+        if not self.share:
+            return ()
+        if not in_moments(data):
+            left = self.total(parameters) - self.of_graph(parameters, data)["epsilon"]
+            return (Event("discrete laplace", down(left) / 2, 2),)
+        others = [event for event in first if event.kind != "gaussian"]
+        epsilon, delta = (
+            down(self.total(parameters, name) - sum_up((getattr(e, name), e.count) for e in others))
+            for name in ("epsilon", "delta")
+        )
+        spent = math.fsum(e.count / e.value**2 for e in first if e.kind == "gaussian")
+        left = planned_mu(epsilon, delta) ** 2 - spent
+        if left <= 0:
+            raise ParameterError("nothing-left-for-effect")
+        return (Event("gaussian", up(1 / math.sqrt(left))),)
+
+
+def in_moments(data: Described) -> bool:
+    """Whether a second release of these columns is one of moments: some columns hold numbers."""
+    return not all(column.is_categorical for column in data.columns)
+
+
+def reach(data: Described, indexed: IndexedQuestion) -> float:
+    """The largest change of the outcome that is plausible, from public facts alone.
+
+    1 for a probability, the public range for a number.  If the cause is a number, the outcome
+    crosses that range no faster than the cause crosses its own.
+    """
+    ends, causes = (data.columns[c].bounds for c in (indexed.outcome, indexed.cause))
+    most = 1.0 if ends is None else ends[1] - ends[0]
+    return most if causes is None else most * abs(indexed.change) / (causes[1] - causes[0])
+
+
+def too_noisy(interval: tuple[float, float], reach: float) -> bool:
+    """Whether an interval around 0 is so wide that it says nothing."""
+    low, high = interval
+    return low <= 0 <= high and (math.isinf(high - low) or high - low > _TELLING * reach)
+
+
+def expected_precision(
+    plan: EffectPlan,
+    data: Described,
+    parameters: Mapping[str, Any] | None,
+    others: Sequence[str] = (),
+) -> float:
+    """The expected width of the interval after a second release, from public facts alone.
+
+    others: the adjustment set.  Levels are assumed to be balanced, a number to have an eighth of
+    its public range as standard deviation, and all columns to be independent; otherwise the
+    interval is wider.
+    """
+    indexed = plan.check(data)
+    levels = [len(column.levels) for column in data.columns]
+    named = [k for k, column in enumerate(data.columns) if column.name in others]
+    first = plan.of_graph(parameters, data)
+    if not in_moments(data):
+        both, strata = (indexed.cause, indexed.outcome), math.prod(levels[c] for c in named)
+        epsilon = (plan.total(parameters) - first["epsilon"]) / data.unit.rows
+        return expected_width(data.n, (levels[both[0]], levels[both[1]]), strata, epsilon)
+    spent = planned_mu(first["epsilon"], first["delta"])
+    (event,) = plan.second(parameters, data, (Event("gaussian", 1 / spent),))
+    mu = 1 / event.value / data.unit.rows
+    wide = widths(levels, indexed)
+    columns = (indexed.cause, indexed.outcome, *named)
+    noise = correlation_noise(
+        sum(wide[c] for c in columns), sum(not levels[c] for c in columns), data.n, mu
+    )
+    cause = math.sqrt(2 * levels[indexed.cause]) if levels[indexed.cause] else 8
+    ratio = cause / (2 if levels[indexed.outcome] else 8)
+    return (
+        2
+        * float(norm.ppf(0.975))
+        * math.hypot(1 / math.sqrt(data.n), noise)
+        * ratio
+        * reach(data, indexed)
+    )
 
 
 def expected_width(n: int, levels: tuple[int, int], strata: int, epsilon: float) -> float:

@@ -24,12 +24,13 @@ _YES = ("yes", "true", "1", "present", "positive", "high", "abnormal")
 
 @dataclass(frozen=True)
 class Question:
-    """A question: how does P(outcome = `level`) change if `cause` is set from `compared` to `to`?
+    """A question: how does the outcome change if `cause` is set from `compared` to `to`?
 
-    For numeric columns, the effect is the change in the outcome for one more unit of the cause, and
-    all levels are None.  For other columns, None stands for a default.  The default of `to` and of
-    `level` is the level that means yes, or the last level if no level means yes.  The default of
-    `compared` is the first level other than `to`.
+    What changes is P(outcome = `level`), or the mean of an outcome that is a number; `level` is
+    then None.  If the cause is a number, `compared` and `to` are two numbers as text, or both are
+    None for one more unit of the cause.  For levels, None stands for a default.  The default of
+    `to` and of `level` is the level that means yes, or the last level if no level means yes.  The
+    default of `compared` is the first level other than `to`.
     """
 
     cause: str
@@ -56,10 +57,11 @@ class Question:
             raise ParameterError("cause-outcome-same-column")
         cause, outcome = named[self.cause], named[self.outcome]
         levels, results = columns[cause].levels, columns[outcome].levels
-        if not (levels and results):
-            if self.compared or self.to or self.level:
-                raise ParameterError("no-levels-of-numbers")
-            return IndexedQuestion(cause, outcome)
+        if self.level is not None and not results:
+            raise ParameterError("no-levels-of-numbers", name=short(self.outcome))
+        level = _place(columns[outcome], self.level, _affirmative(results)) if results else -1
+        if not levels:
+            return IndexedQuestion(cause, outcome, level=level, change=self._change(columns[cause]))
         if len(levels) < 2:
             raise ParameterError("one-level-cannot-set-another", cause=short(self.cause))
         # A default never equals the level that was stated for the other one.
@@ -71,24 +73,42 @@ class Question:
         compared = _place(columns[cause], self.compared, first)
         if compared == to:
             raise ParameterError("compared-with-itself", name=short(self.cause))
-        return IndexedQuestion(
-            cause,
-            outcome,
-            compared,
-            to,
-            _place(columns[outcome], self.level, _affirmative(results)),
-        )
+        return IndexedQuestion(cause, outcome, compared, to, level)
+
+    def _change(self, cause: Column) -> float:
+        """By how much a cause that is a number is raised: 1, or from `compared` to `to`."""
+        if self.compared is None and self.to is None:
+            return 1.0
+        assert cause.bounds is not None
+        low, high = cause.bounds
+        ends = []
+        for text in (self.compared, self.to):
+            try:
+                ends.append(float(text or ""))
+            except ValueError:
+                raise ParameterError("two-values-of-cause", name=short(cause.name)) from None
+            if not low <= ends[-1] <= high:
+                raise ParameterError(
+                    "value-outside-bounds", name=short(cause.name), value=text, low=low, high=high
+                )
+        if ends[0] == ends[1]:
+            raise ParameterError("compared-with-itself", name=short(cause.name))
+        return ends[1] - ends[0]
 
 
 @dataclass(frozen=True)
 class IndexedQuestion:
-    """A question with columns and levels as indices; levels are −1 for numeric columns."""
+    """A question with columns and levels as indices; levels are −1 for numeric columns.
+
+    change: by how much a cause that is a number is raised.
+    """
 
     cause: int
     outcome: int
     compared: int = -1
     to: int = -1
     level: int = -1
+    change: float = 1.0
 
 
 def _affirmative(levels: Sequence[str]) -> int:

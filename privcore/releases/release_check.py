@@ -20,7 +20,7 @@ from privcore.data.domain import domain_of
 from privcore.data.model import Described
 from privcore.data.network import MAX_ROWS
 from privcore.effects.model import ALGORITHM as EFFECTS
-from privcore.effects.model import EffectPlan
+from privcore.effects.model import EffectPlan, in_moments
 from privcore.errors import DataError, ParameterError, PrivcoreError, ReleaseError
 from privcore.privacy.accounting import Guarantee
 from privcore.privacy.accounting.composition import Event, rho_of_pure, total_rho
@@ -167,10 +167,10 @@ def check_release(
     if isinstance(dataset, StoredTable):
         dataset.check_memory()
     source = source_of(dataset)
-    of_graph = checked if effect is None else effect.of_graph(checked)
+    of_graph = checked if effect is None else effect.of_graph(checked, dataset)
     statistics = None if like is None else like.statistics
     planned = planned_events(algorithm, of_graph, source, statistics)
-    planned += () if effect is None else effect.second_events(checked)
+    planned += () if effect is None else effect.second(checked, dataset, planned)
 
     public: tuple[str, ...] = ()
 
@@ -187,6 +187,8 @@ def check_release(
         public = run.guarantee.public
 
     delta = planned_delta(algorithm, of_graph, source, statistics)
+    if effect is not None and effect.share and in_moments(dataset):
+        delta = float(checked["delta"])
     epsilon = float(checked["epsilon"])
     private = of_source(chosen, checked, source).relation == ADDED
     if private:
@@ -221,7 +223,6 @@ def _check_effect(
     if isinstance(dataset, UnboughtTable):
         raise ParameterError("effects-need-levels-stated-not-bought")
     effect.check(dataset)
-    effect.check_protection(dataset, parameters)
 
 
 def _check_like(

@@ -54,6 +54,30 @@ def test_what_is_known_settles_the_effect_of_a_sample_with_simpson_s_paradox(pri
     assert sum(by["new"]) / len(by["new"]) < sum(by["old"]) / len(by["old"])
 
 
+CLINIC = (
+    "effect --sample clinic --intervals none --drop systolic_bp --cause age"
+    " --outcome length_of_stay"
+    " --tiers age,sex;smoker,bmi,admission_date;admission_type;length_of_stay;readmitted_30d"
+    " --epsilon 3"
+)
+
+
+def test_a_number_has_an_effect_in_its_unit(printed):
+    """Years of age on days in hospital: .095 days a year by least squares on the exact rows."""
+    words = printed(f"{CLINIC} --from 40 --to 80")
+    assert shows(words, "counted-the-numbers")
+    assert shows(words, "share-of-numbers")
+    assert "--effect-share 0.5" in words
+    report = json.loads(printed(f"{CLINIC} --from 40 --to 80 --effect-share 0.5 --json"))
+    assert (report["compared"], report["to"], report["level"]) == ("40", "80", None)
+    low, high = report["interval"]
+    (exact,) = report["not_private"]["without_privacy"]
+    assert exact["estimate"] == pytest.approx(3.8, abs=0.05)
+    assert low < 3.8 < high < 5
+    assert report["guarantee"]["epsilon"] == 3
+    assert report["guarantee"]["delta"] == report["parameters"]["delta"] * 2 == 1e-6
+
+
 @pytest.mark.long
 def test_a_release_has_the_effect_in_its_certificate(printed, tmp_path):
     ledger = f"--ledger {tmp_path / 'ledger.db'}"
@@ -83,6 +107,10 @@ def test_a_release_has_the_effect_in_its_certificate(printed, tmp_path):
         (f"effect {ASIA} --cause smoke --outcome smoke", says("cause-and-outcome-the-same")),
         (f"effect {ASIA} {SMOKE} --to maybe", says("no-such-level", level="maybe")),
         (f"effect {ASIA} {SMOKE} --effect-share 2", "effect-share"),
+        (f"{CLINIC} --from 40", says("two-values-of-cause", name="age")),
+        (f"{CLINIC} --from 40 --to old", says("two-values-of-cause", name="age")),
+        (f"{CLINIC} --from 40 --to 400", says("value-outside-bounds", name="age", value=400)),
+        (f"{CLINIC} --level 3", says("no-levels-of-numbers", name="length_of_stay")),
         (f"release {ASIA} --algorithm laplace-pc {SMOKE} --budget-name b", "choose"),
         (
             f"release {ASIA} --algorithm moment-search --cause smoke --budget-name b",

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from privcore.effects import Effect, Estimate, IndexedQuestion
-from privcore.effects.asking import effect_of, hull, merged, table_to_measure
+from privcore.effects.asking import columns_to_measure, effect_of, hull, merged
 from privcore.effects.evidence import ENOUGH, EffectAnswer, ParentSet, parent_sets
 from privcore.errors import DataError, ParameterError
 from privcore.graphs import PDAG
@@ -234,6 +234,14 @@ def with_parents(*parents: int, shown: bool = False, share: float = 0.1) -> Pare
     arrows += [(names[p], names[end]) for p in parents for end in (0, 1)]
     graph = PDAG.from_names(names, directed=arrows)
     return ParentSet(frozenset(parents), adjustment_sets(graph, 0, 1), graph, shown, share)
+
+
+def table_to_measure(
+    asked: IndexedQuestion, sets: list[ParentSet], levels: Sequence[int], most: int
+) -> tuple[int, ...]:
+    return columns_to_measure(
+        asked, sets, lambda columns: math.prod(levels[c] for c in columns), most
+    )
 
 
 def test_the_table_has_cause_and_outcome_and_keeps_to_its_limit() -> None:

@@ -21,6 +21,7 @@ from privcore.effects.evidence import (
     Tables,
     standardised,
 )
+from privcore.effects.moments import Coded
 
 Array = NDArray[np.float64]
 LEVELS = (2, 3, 4, 2)
@@ -182,13 +183,15 @@ def test_yes_and_no_as_numbers_have_the_sign_of_the_question() -> None:
     for to in (0, 1):
         for level in (0, 1):
             asked = IndexedQuestion(0, 1, compared=1 - to, to=to, level=level)
-            answer = Numbers(moments, 10_000).answer(asked, (), True)
+            answer = Numbers.of_run(moments, 10_000, asked).answer(asked, (), True)
             assert answer.means is None
             assert answer.effect.value == pytest.approx(0.4 if to == level else -0.4)
             assert answer.effect.low < answer.effect.value < answer.effect.high
     # Of numbers there is nothing to turn round.
-    answer = Numbers(moments, 10_000).answer(IndexedQuestion(0, 1), (), False)
-    assert answer.effect.value == pytest.approx(0.4)
+    asked = IndexedQuestion(0, 1, change=-2.0)
+    answer = Numbers.of_run(moments, 10_000, asked).answer(asked, (), False)
+    assert answer.effect.value == pytest.approx(-0.8)
+    assert answer.effect.low < -0.8 < answer.effect.high
 
 
 def test_exact_moments_are_those_of_the_rows() -> None:
@@ -200,7 +203,8 @@ def test_exact_moments_are_those_of_the_rows() -> None:
         Column("x", "continuous", bounds=(0.0, 50.0), declared=True),
         Column("y", "continuous", bounds=(-30.0, 5.0), declared=True),
     )
-    evidence = Numbers.exact(NumericRows.from_dataset(Dataset("xy", columns, (x, y))))
+    source = NumericRows.from_dataset(Dataset("xy", columns, (x, y)))
+    evidence = Coded.of(source, IndexedQuestion(0, 1), (0, 1)).exact()
     answer = evidence.answer(IndexedQuestion(0, 1), (), False)
     assert answer.effect.value == pytest.approx(np.polyfit(x, y, 1)[0], abs=1e-6)
     assert evidence.cells((0, 1)) == 2

@@ -64,12 +64,23 @@ def test_levels_that_are_stated_are_taken() -> None:
 
 
 def test_numbers_have_no_levels() -> None:
-    """As soon as one of the two is a number, the effect is that of one more unit."""
+    """A cause that is a number is raised by one unit, an outcome that is a number has a mean."""
     for cause, outcome in (("age", "dose"), ("age", "lung"), ("lung", "age")):
         asked = Question(cause, outcome).on(COLUMNS)
-        assert (asked.compared, asked.to, asked.level) == (-1, -1, -1)
+        both = -1 if cause == "age" else 0
+        assert (asked.compared, asked.to, asked.level) == (
+            both, both if both < 0 else 1, 1 if outcome == "lung" else -1,
+        )  # fmt: skip
+        assert asked.change == 1
         assert COLUMNS[asked.cause].name == cause
         assert COLUMNS[asked.outcome].name == outcome
+
+
+def test_two_values_of_a_number_are_compared() -> None:
+    low, high = COLUMNS[Question("age", "dose").on(COLUMNS).cause].bounds
+    asked = Question("age", "dose", str(low + 1), f"{high - 1:g}").on(COLUMNS)
+    assert (asked.compared, asked.to) == (-1, -1)
+    assert asked.change == pytest.approx(high - low - 2)
 
 
 REFUSED = [
@@ -83,9 +94,12 @@ REFUSED = [
     ),
     (Question("smoke", "lung", level="maybe"), says("no-such-level", name="lung", level="maybe")),
     (Question("stage", "lung", compared="two", to="two"), says("compared-with-itself")),
-    (Question("age", "dose", to="1"), says("no-levels-of-numbers")),
-    (Question("age", "lung", level="present"), says("no-levels-of-numbers")),
-    (Question("lung", "age", compared="absent"), says("no-levels-of-numbers")),
+    (Question("age", "dose", "1", "1"), says("compared-with-itself")),
+    (Question("age", "dose", to="1"), says("two-values-of-cause", name="age")),
+    (Question("age", "dose", "1", "old"), says("two-values-of-cause", name="age")),
+    (Question("age", "dose", "1", "nan"), says("value-outside-bounds", name="age")),
+    (Question("age", "dose", "1", "1e9"), says("value-outside-bounds", name="age")),
+    (Question("lung", "age", level="1"), says("no-levels-of-numbers", name="age")),
 ]
 
 

@@ -91,12 +91,13 @@ def test_the_total_is_what_was_requested(share: float) -> None:
 def test_planned_steps_add_up_to_the_total(share: float) -> None:
     """Those of the graph at its part of ε, and two counts of the table that is measured."""
     plan = EffectPlan(SMOKING, share)
-    first, second = plan.split({"epsilon": 1.0})
+    first = plan.of_graph({"epsilon": 1.0}, asia())["epsilon"]
     source = InMemoryCounts.from_dataset(asia())
-    graph = planned_events(ALGORITHM, plan.of_graph({"epsilon": 1.0}), source)
+    graph = planned_events(ALGORITHM, plan.of_graph({"epsilon": 1.0}, asia()), source)
     assert graph == (Event("discrete laplace", first / 2, 2),)
-    more = (Event("discrete laplace", second / 2, 2),) if share else ()
-    assert plan.second_events({"epsilon": 1.0}) == more
+    more = plan.second({"epsilon": 1.0}, asia(), graph)
+    second = sum(event.value * event.count for event in more)
+    assert [(event.kind, event.count) for event in more] == [("discrete laplace", 2)] * bool(share)
     assert of_asia(share).result.planned == (*graph, *more)
     assert sum(event.value * event.count for event in (*graph, *more)) <= 1
     assert first + second == pytest.approx(1)
@@ -283,10 +284,13 @@ REFUSED: list[tuple[str, Mapping[str, Any]]] = [
     (says("no-such-parameter", name="wrong"), {"parameters": {"wrong": 1}}),
     ("nobody", {"parameters": {"knowledge": Knowledge.of(require="nobody->lung").text}}),
     (says("seed-or-noise"), {"seed": 1}),
-    (says("effect-needs-numbers-as-levels"), {"data": "mixed", "share": 0.5}),
     (
-        says("no-levels-of-numbers"),
-        {"data": "mixed", "question": Question("cause", "number", to="a")},
+        says("no-levels-of-numbers", name="number"),
+        {"data": "mixed", "question": Question("cause", "number", level="a")},
+    ),
+    (
+        says("two-values-of-cause", name="number"),
+        {"data": "mixed", "question": Question("number", "outcome", to="1"), "share": 0.5},
     ),
     (says("no-form-for-missing"), {"data": "gaps"}),
 ]

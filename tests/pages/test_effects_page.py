@@ -4,6 +4,7 @@ import json
 import math
 import shlex
 
+import numpy as np
 import pytest
 
 from pages.ui.controls.algorithm import SEED
@@ -18,7 +19,17 @@ from privcore.errors import DataError
 from privcore.faces.cli import main
 from privcore.graphs.knowledge import Knowledge
 from tests.messages import begins, label, shows
-from tests.pages.opening import TABLE, clean, figures, open_page, open_table, text_of, titles, told
+from tests.pages.opening import (
+    TABLE,
+    clean,
+    figures,
+    open_page,
+    open_table,
+    press,
+    text_of,
+    titles,
+    told,
+)
 
 QUICK = {"data": "asia", "rows": "20000", "outcome": "dysp", "cause": "smoke"}
 ASIA = load_network("asia").sample(20_000, 1)
@@ -101,15 +112,61 @@ def test_a_share_of_the_budget_says_what_to_expect_and_stays_within_the_total():
 
 
 @pytest.mark.long
-def test_numbers_have_units_and_no_share():
-    app = start(data="linear-gaussian", rows="5000")
+def test_numbers_have_units_and_a_share():
+    app = start(data="linear-gaussian", rows="5000", effect_share="0.5")
     assert not app.error
     assert set(choices(app)) == {"cause", "outcome"}
-    assert not any(s.key == "effect_share" for s in app.slider)
+    assert any(s.key == "effect_share" for s in app.slider)
+    assert shows(told(app), "share-of-numbers")
     assert shows(app.title[0].value, "one-more-unit-of") or shows(
         app.title[0].value, "one-more-unit"
     )
     assert shows(figures(app)[0]["layout"]["xaxis"]["title"]["text"], "per-unit")
+
+
+def test_two_values_of_a_number_are_compared():
+    app = start(data="linear-gaussian", rows="2000", effect_share="0.5")
+    low, high = (field for field in app.number_input if "_value_" in field.key)
+    assert (low.value, high.value) == (None, None)
+    app = clean(low.set_value(-0.5).run())
+    # One value alone compares nothing.
+    assert shows(app.title[0].value, "one-more-unit-of") or shows(
+        app.title[0].value, "one-more-unit"
+    )
+    low, high = (field for field in app.number_input if "_value_" in field.key)
+    app = clean(high.set_value(1.5).run())
+    assert not app.error
+    assert shows(told(app) + app.title[0].value, "from-to-values", low="-0.5", high="1.5")
+    axis = figures(app)[0]["layout"]["xaxis"]["title"]["text"]
+    assert shows(axis, "goes-from-to", low="-0.5", high="1.5")
+
+
+def mixed():
+    """ward causes x and both cause y; three levels make the run count x and y in intervals."""
+    random = np.random.default_rng(1)
+    lines = ["ward,x,y"]
+    for ward in random.integers(0, 3, 3_000):
+        x = ward + random.normal()
+        lines.append(f"{'abc'[ward]},{x:.3f},{x + 2 * ward + random.normal():.3f}")
+    return "\n".join(lines).encode()
+
+
+@pytest.mark.long
+def test_half_of_epsilon_is_reserved_by_a_button():
+    app = open_table(mixed(), use=False)
+    app = clean(app.toggle(key="upload_uncut").set_value(True).run())
+    app = press(app, label("use-table"))
+    app = clean(app.switch_page("pages/effects.py").run())
+    app = clean(app.selectbox(key="own_cause").set_value("ward").run())
+    app = clean(app.selectbox(key="own_outcome").set_value("y").run())
+    assert shows(app.title[0].value, "counted-the-numbers")
+    (button,) = (b for b in app.button if b.key == "effect-reserve")
+    app = clean(button.click().run())
+    assert not app.error
+    assert next(s for s in app.slider if s.key == "effect_share").value == 0.5
+    assert not [b for b in app.button if b.key == "effect-reserve"]
+    assert not shows(app.title[0].value, "counted-the-numbers")
+    assert figures(app)
 
 
 @pytest.mark.long
@@ -234,9 +291,9 @@ class Shown:
 @pytest.mark.parametrize("share", [0.0, pytest.param(0.5, marks=pytest.mark.long)])
 def test_the_code_and_the_command_make_the_same_answer(share, capsys):
     told = effects(ASIA, Question("smoke", "dysp"), {"epsilon": 1.0}, share=share, seed=SEED)
-    exec(compile(exports.python(told, Shown, VALUES, share, 6), "code", "exec"), {})
+    exec(compile(exports.python(told, Shown, VALUES, share, SEED), "code", "exec"), {})
     assert headline(told) in capsys.readouterr().out
-    words = shlex.split(exports.command(told, Shown, VALUES, share, 6))
+    words = shlex.split(exports.command(told, Shown, VALUES, share, SEED))
     assert words[:4] == ["python", "-m", "privcore", "effect"]
     assert main(words[3:]) == 0
     assert headline(told) in capsys.readouterr().out

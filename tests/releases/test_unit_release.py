@@ -13,7 +13,7 @@ import privcore
 from privcore.algorithms import ALGORITHMS
 from privcore.data import Dataset, load_network
 from privcore.display.certificate_html import certificate_html
-from privcore.effects import EffectPlan, Question
+from privcore.effects import EffectPlan, Question, effects
 from privcore.errors import CertificateError, DataError, ParameterError
 from privcore.releases import release_check
 from privcore.releases.certificate import LIMITS, certificate_json
@@ -22,9 +22,10 @@ from privcore.releases.release_check import check_release, least_rows
 from privcore.releases.verification import verify
 from privcore.unit import ADDED, REPLACED, Unit, understood
 from tests.examples import few
-from tests.messages import raises_code, says, shows
+from tests.messages import raises_code, shows
 from tests.releases.steps_of import ledger_in
 from tests.releases.test_certificate import resigned
+from tests.transcripts import Recorder
 
 PRIVATE = [a.name for a in ALGORITHMS.values() if a.private]
 PATIENT = Unit("patient", 5)
@@ -132,18 +133,35 @@ def test_a_private_number_of_rows_needs_the_step_that_buys_it(visits, ledger):
         verify(resigned(changed))
 
 
-def test_a_second_release_for_an_effect_protects_one_row_alone(visits, ledger):
-    plan = EffectPlan(Question("Smoker", "Cancer"), 0.5)
-    with pytest.raises(ParameterError, match=says("one-row-replaced-alone")):
-        check_release(visits, "moment-search", effect=plan)
-    with pytest.raises(ParameterError, match=says("one-row-replaced-alone")):
-        privcore.effect(visits, "Smoker", "Cancer", share=0.5, seed=1)
-    free = EffectPlan(Question("Smoker", "Cancer"))
+@pytest.mark.parametrize("relation", [REPLACED, ADDED])
+@pytest.mark.parametrize("share", [0.0, 0.5])
+def test_an_effect_is_released_for_a_person(visits, ledger, relation, share):
+    plan = EffectPlan(Question("Smoker", "Cancer"), share)
     made = release(
-        visits, "moment-search", {"neighbours": ADDED}, ledger=ledger, budget="clinic", effect=free
-    )
+        visits, "moment-search", {"neighbours": relation}, ledger=ledger, budget="clinic",
+        effect=plan,
+    )  # fmt: skip
     assert made.effects is not None
+    assert made.guarantee.epsilon <= 1
+    assert made.guarantee.neighbours == visits.unit.sentence(relation)
     assert verify(certificate_json(made.certificate)).verified
+
+
+@pytest.mark.parametrize("relation", [REPLACED, ADDED])
+def test_the_table_of_an_effect_has_noise_for_all_rows_of_a_person(visits, relation):
+    """A person moves two counts by 1 for each row; with the table of the graph, that is ε."""
+    recorder = Recorder(1)
+    asked = {"epsilon": 1.0, "neighbours": relation, "measured": "levels"}
+    question = Question("Smoker", "Cancer")
+    said = effects(visits, question, asked, share=0.5, noise=recorder)
+    tables = [call for call in recorder.calls if call[0] == "laplace" and call[1].size > 1]
+    assert len(tables) == 2
+    spent = sum(2 * visits.unit.rows / scale for _, _, scale, _ in tables)
+    whole = 1 - 0.5 * 0.05 if relation == ADDED else 1.0
+    assert whole * 0.999 < spent <= whole
+    assert said.result.planned[-1].value == pytest.approx(0.25)
+    if said.result.rows is not None:
+        assert tables[-1][1].sum() == said.result.rows
 
 
 def test_the_warning_on_delta_knows_the_noisy_number_alone(visits, ledger, monkeypatch):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,12 +17,20 @@ from pages.ui.controls.params import control, controls, epsilon_of, values_of, w
 from pages.ui.layout import wrapping_columns
 from privcore.algorithms import ALGORITHMS
 from privcore.data import Dataset
+from privcore.data.model import Column
 from privcore.display.effects import width_sentence
-from privcore.effects import ALGORITHM, SHARE, Effects, Question, expected_width
+from privcore.effects import (
+    ALGORITHM,
+    SHARE,
+    EffectPlan,
+    Effects,
+    Question,
+    expected_precision,
+)
 from privcore.text import short
 
-# Share of ε used in the sentence when no share is chosen.
-_HALF = 0.5
+# Share of ε that the page offers when no share is chosen.
+HALF = 0.5
 
 
 def settings() -> int:
@@ -54,10 +61,20 @@ def choose_question(loaded: Loaded) -> Question | None:
     compared_at, to_at, outcome_at, level_at = places
     with outcome_at:
         outcome = pick("Outcome", "outcome", others, outcome)
-    indexed = Question(cause, outcome).on(data.columns)
-    if indexed.level < 0:
-        return Question(cause, outcome)
+    indexed, level = Question(cause, outcome).on(data.columns), None
     values, results = levels[cause], levels[outcome]
+    if results:
+        with level_at:
+            level = pick("Outcome level", "level", results, results[indexed.level])
+    if not values:
+        column = data.columns[indexed.cause]
+        with compared_at:
+            low = _value("From", "from", column)
+        with to_at:
+            high = _value("To", "to", column)
+        if low is None or high is None or low == high:
+            return Question(cause, outcome, level=level)
+        return Question(cause, outcome, str(low), str(high), level)
     with compared_at:
         compared = pick("From", "from", values, values[indexed.compared])
     rest = [value for value in values if value != compared]
@@ -65,9 +82,21 @@ def choose_question(loaded: Loaded) -> Question | None:
     usual = values[indexed.to] if values[indexed.to] in rest else values[indexed.compared]
     with to_at:
         to = pick("To", "to", rest, usual)
-    with level_at:
-        level = pick("Outcome level", "level", results, results[indexed.level])
     return Question(cause, outcome, compared, to, level)
+
+
+def _value(label: str, key: str, column: Column) -> float | None:
+    """Draw a field for one of the two values of a cause that is a number."""
+    assert column.bounds is not None
+    return st.number_input(
+        label,
+        *column.bounds,
+        value=None,
+        placeholder="one more unit",
+        key=f"{key}_value_{column.name}",
+        help=f"A value of {short(column.name, 30)} within its bounds. Without both values, the "
+        "effect is that of one more unit.",
+    )
 
 
 @dataclass(frozen=True)
@@ -123,26 +152,22 @@ def _after(data: Dataset, cause: str) -> set[str]:
 
 @dataclass(frozen=True)
 class Width:
-    """The line on the page that states the gain from a second release, which counts levels.
+    """The line on the page that states the gain from a second release.
 
-    place: where the line is; None for numeric columns, which have no second release.
+    place: where the line is.  values: parameters of the search, by name.
     """
 
-    place: DeltaGenerator | None
+    place: DeltaGenerator
     data: Dataset
     question: Question
-    epsilon: float
+    values: dict[str, Any]
     share: float
 
     def say(self, adjustment: Sequence[str] = ()) -> None:
         """State the gain for an adjustment set."""
-        if self.place is None:
-            return
-        share = self.share or _HALF
-        levels = {column.name: len(column.levels) for column in self.data.columns}
-        both = levels[self.question.cause], levels[self.question.outcome]
-        strata = math.prod(levels[name] for name in adjustment)
-        width = expected_width(self.data.n, both, strata, self.epsilon * share)
+        share = self.share or HALF
+        plan = EffectPlan(self.question, share)
+        width = expected_precision(plan, self.data, self.values, adjustment)
         sentence = width_sentence(self.question, width, share)
         nothing = (
             "At 0 there is no second release: the effect uses only the statistics behind the "
@@ -165,16 +190,12 @@ def budget(loaded: Loaded, question: Question) -> tuple[dict[str, Any], float, W
     algorithm = ALGORITHMS[ALGORITHM]
     declared = epsilon_of(algorithm)
     assert declared is not None
-    # A second release counts levels.
-    counted = all(column.is_categorical for column in loaded.dataset.columns)
-    places = wrapping_columns("effect-budget", 2 if counted else 1, least=280)
+    places = wrapping_columns("effect-budget", 2, least=280)
     with places[0]:
-        epsilon = control(declared, widget_key(algorithm, declared))
+        control(declared, widget_key(algorithm, declared))
     values = {**values_of(algorithm), "knowledge": held_text()}
-    if not counted:
-        return values, 0.0, Width(None, loaded.dataset, question, epsilon, 0.0)
     with places[1]:
         share = float(control(SHARE))
-        width = Width(st.empty(), loaded.dataset, question, epsilon, share)
+        width = Width(st.empty(), loaded.dataset, question, values, share)
     width.say()
     return values, share, width

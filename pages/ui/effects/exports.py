@@ -64,13 +64,12 @@ def python(answer: Effects, loaded: Loaded, values: dict[str, Any], share: float
     )
     load = of_graph.split("result = discover(")[0].split("\n", 1)[1]
     question = answer.question
-    words = [question.cause, question.outcome]
-    if question.level is not None:
-        words += [str(question.compared), str(question.to), question.level]
+    asked = ", ".join(f"{name}={value!r}" for name, value in vars(question).items() if value)
     return (
-        "from privcore.effects import Question, effects, headline\n"
+        "from privcore.display.effects import headline\n"
+        "from privcore.effects import Question, effects\n"
         f"{load}"
-        f"question = Question({', '.join(map(repr, words))})\n"
+        f"question = Question({asked})\n"
         f"answer = effects(dataset, question, {changed(answer, values)!r}, share={share:g}, "
         f"seed={seed})\n"
         "print(headline(answer))\n"
@@ -91,10 +90,8 @@ def command(
     words[words.index("discover")] = "effect"
     at = words.index("--algorithm")
     question = answer.question
-    options = [("cause", question.cause), ("outcome", question.outcome)]
-    if question.level is not None:
-        options += [("from", str(question.compared)), ("to", str(question.to))]
-        options += [("level", question.level)]
+    named = {"from" if name == "compared" else name: one for name, one in vars(question).items()}
+    options = [(name, one) for name, one in named.items() if one is not None]
     if share:
         options.append(("effect-share", f"{share:g}"))
     words[at : at + 2] = [f"--{name}={value}" for name, value in options]

@@ -17,12 +17,13 @@ from pages.ui.charts import label
 from pages.ui.controls.data import Loaded, positions_of
 from pages.ui.discover.summary import reroll_button
 from pages.ui.effects import texts
+from pages.ui.effects.controls import HALF
 from pages.ui.effects.runs import Compared
 from pages.ui.graphs.view import show_graphs
 from pages.ui.theme import PALETTES, current
 from privcore.display.drawing import Pane, scene
 from privcore.display.effects import headline
-from privcore.effects import Effect, Effects, Estimate, Question
+from privcore.effects import SHARE, Effect, Effects, Estimate, Question
 from privcore.graphs.pdag import PAG
 from privcore.privacy.accounting.guarantee import large_delta_sentence
 from privcore.text import counted, percent, short
@@ -42,9 +43,20 @@ def header(answer: Effects, loaded: Loaded) -> None:
     warning = large_delta_sentence(answer.guarantee, loaded.dataset.n)
     if warning:
         st.warning(warning, icon=":material/warning:")
+    if answer.lacks_release:
+        st.button(
+            "Reserve half of ε for a second release",
+            key="effect-reserve",
+            icon=":material/add:",
+            on_click=_reserve,
+        )
     if answer.guarantee.caveats:
         caveat = all_texts.plain(answer.guarantee.caveats[0])
         st.caption(f":material/warning: The guarantee has a caveat: {caveat}.")
+
+
+def _reserve() -> None:
+    st.session_state[SHARE.name] = HALF
 
 
 def pictures(answer: Effects, other: Compared, loaded: Loaded) -> None:

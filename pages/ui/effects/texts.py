@@ -44,11 +44,14 @@ def between(question: Question, low: float, high: float) -> str:
 def axis_title(question: Question) -> str:
     """Name the quantity that the chart shows, for the axis title."""
     cause, outcome = short(question.cause, 18), short(question.outcome, 18)
-    if question.level is None:
-        return f"change in {outcome} per unit of {cause}"
+    what, points = outcome, ""
+    if question.level is not None:
+        what = f"the probability of {outcome} = {short(question.level, 18)}"
+        points = ", in percentage points,"
+    if question.to is None:
+        return f"change in {what}{points} per unit of {cause}"
     return (
-        f"change in the probability of {outcome} = {short(question.level, 18)}, in percentage "
-        f"points, when {cause} goes from {short(question.compared, 18)} to "
+        f"change in {what}{points} when {cause} goes from {short(question.compared, 18)} to "
         f"{short(question.to, 18)}"
     )
 

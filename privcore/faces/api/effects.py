@@ -29,13 +29,13 @@ def effect(
         cause: the column that is set.
         outcome: the column that may change as a result.
         compared: the level of the cause to compare with; by default the first level other than
-            `to`.  For numeric columns, which have no levels, the effect is that of raising the
-            cause by one unit.
+            `to`.  If the cause is a number, a number as text; without `compared` and `to` the
+            effect is that of raising the cause by one unit.
         to: the level to which the cause is set; by default the level that means yes, else the last.
         level: the level of the outcome whose probability is estimated; its default is chosen as
-            for `to`.
-        share: the share of ε for a further contingency table, which is measured for this question
-            once the graph is known.
+            for `to`.  If the outcome is a number, the effect is the change of its mean.
+        share: the share of ε for a second release, of the columns of this question alone, once the
+            graph is known.  Most questions on numbers need one.
         seed: seed of the simulated noise, for repeatable runs.  Without a seed the noise is secure.
         **parameters: parameters of moment search, such as epsilon, the total ε.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-from math import prod
 from typing import Any
 
 from privcore.algorithms import get_algorithm
@@ -18,7 +17,7 @@ from privcore.effects import (
     Effects,
     Question,
     effects,
-    expected_width,
+    expected_precision,
     true_effect,
     without_privacy,
 )
@@ -58,13 +57,15 @@ def add_question_options(command: argparse.ArgumentParser, *, required: bool) ->
     question.add_argument(
         "--from",
         dest="compared",
-        metavar="LEVEL",
-        help="level of the cause to compare with (the first level other than --to)",
+        metavar="VALUE",
+        help="level of the cause to compare with (the first level other than --to), or a number "
+        "(with --to; else the effect is that of one more unit)",
     )
     question.add_argument(
         "--to",
-        metavar="LEVEL",
-        help="level to which the cause is set (the level that means yes, or else the last)",
+        metavar="VALUE",
+        help="level to which the cause is set (the level that means yes, or else the last), or a "
+        "number",
     )
     question.add_argument(
         "--level",
@@ -98,19 +99,16 @@ def _run(options: argparse.Namespace) -> None:
     if options.json:
         print(json.dumps(report(answer, others, None if options.secure else seed), indent=1))
         return
-    print("\n".join(_words(answer, others, _cost(data, answer))))
+    print("\n".join(_words(answer, others, _cost(data, answer, parameters))))
 
 
-def _cost(data: Dataset | ParquetTable, answer: Effects) -> str:
-    """A sentence on how precise a second release would be; empty if no counts are lacking."""
-    columns = {column.name: len(column.levels) for column in data.columns}
-    lacking = [e for e in answer.effects if e.estimate is None]
-    if answer.share or not lacking or not all(columns.values()):
+def _cost(data: Dataset | ParquetTable, answer: Effects, parameters: dict[str, Any]) -> str:
+    """The option for a second release, and its precision; empty if it would not help."""
+    if not answer.lacks_release:
         return ""
-    strata = prod(columns[name] for name in lacking[0].adjustment)
-    both = columns[answer.question.cause], columns[answer.question.outcome]
-    width = expected_width(data.n, both, strata, answer.guarantee.epsilon / 2)
-    return width_sentence(answer.question, width, 0.5)
+    lacking = next((e.adjustment for e in answer.effects if e.estimate is None), ())
+    width = expected_precision(EffectPlan(answer.question, 0.5), data, parameters, lacking)
+    return f"--{SHARE.option} 0.5: {width_sentence(answer.question, width, 0.5)}"
 
 
 def compared(data: Dataset | ParquetTable, answer: Effects, network: str | None) -> dict[str, Any]:
