@@ -248,6 +248,15 @@ class NumericPair:
         p = rows.shape[1]
         return NumericRows(tuple(_NAMES[:p]), ((-1.0, 1.0),) * p, rows)
 
+    def dataset(self, side: Side) -> Dataset:
+        """The rows of D or D′ as a data set with public bounds."""
+        source = self.source(side)
+        columns = tuple(
+            Column(name, "continuous", bounds=ends, declared=True)
+            for name, ends in zip(source.names, source.bounds, strict=True)
+        )
+        return Dataset("audited pair", columns, tuple(source.rows()[0].T))
+
 
 Pair = TablePair | NumericPair
 

@@ -15,7 +15,7 @@ from privcore.algorithms.search.parameters import GraphParameters
 from privcore.arrays import Vector
 from privcore.counts import CountSource
 from privcore.effects import Question, effects
-from privcore.extras.audits.case import Outputs, Pair, Side, TablePair
+from privcore.extras.audits.case import Outputs, Pair, Side
 from privcore.extras.audits.claims import uniforms
 from privcore.privacy.mechanisms import NoiseSource, SimulatedNoise
 from privcore.privacy.mechanisms.noise import Counts
@@ -177,9 +177,9 @@ class ReleaseTrial:
 
 @dataclass(frozen=True)
 class EffectTrial(ReleaseTrial):
-    """A `ReleaseTrial` for a graph and the table released for the effect of a on b.
+    """A `ReleaseTrial` for a graph and what is released for the effect of a on b.
 
-    share: share of ε for the table.
+    share: share of ε for the second release: a table, or the moments of numbers.
     """
 
     share: float = 0.5
@@ -189,7 +189,7 @@ class EffectTrial(ReleaseTrial):
     ) -> list[Released]:
         listening = Listening(noise, replayed)
         effects(
-            cast(TablePair, self.pair).dataset(side),
+            self.pair.dataset(side),
             Question("a", "b"),
             self.parameters,
             share=self.share,

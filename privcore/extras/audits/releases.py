@@ -94,6 +94,13 @@ _LONG = _numbers(
     2000,
     _diagonal(1.0, 1 / 8),
 )
+_FAR = _numbers(
+    "2,000 rows: 1,999 rows (±0.2, ±0.2), and a row (a, b) of norm 1 with ab = 0.045, which "
+    "becomes (−b, −a); both are far outside the norm to which rows are clipped",
+    0.2,
+    2000,
+    _diagonal(1.0, 0.045),
+)
 _HALF = _numbers(
     "400 rows: 399 rows (±0.5, ±0.5), and a row (a, b) of norm 1 with ab = 1/4, which becomes "
     "(−b, −a)",
@@ -215,6 +222,15 @@ _ALL = (
         _LONG,
         {},
         paths=10,
+    ),
+    AuditCase(
+        "effect-moments",
+        "Moment search and an effect: moments of numbers, then moments for the effect",
+        "release",
+        _FAR.words,
+        OfAlgorithm("moment-search", _FAR, {}, partial(EffectTrial, paths=10)),
+        delta=GAUSSIAN_DELTA,
+        ci_runs=40_000,
     ),
     _case(
         "moment-search-shapes",
