@@ -1,6 +1,6 @@
 """Run one of the three parts, or all.
 
-    python -m benchmarks.one_question [target|graph|units] [options of the part]
+python -m benchmarks.one_question [target|graph|units] [options of the part]
 """
 
 from __future__ import annotations
