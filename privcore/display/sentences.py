@@ -375,6 +375,13 @@ def changing_sentence(shape: PublicShape, parameters: MomentSearchParameters) ->
         least = visible_effects(*tried).alone
         return least is not None and least <= _CLEAR
 
+    def asks_less() -> bool:
+        if parameters.target or not shape.names:
+            return False
+        one = replace(parameters, target=shape.names[0], measured="target")
+        least = visible_effects(shape, one).alone
+        return least is not None and least <= _CLEAR
+
     n, own = shape.n, parameters.epsilon
     if shows(n, own):
         return ""
@@ -382,6 +389,7 @@ def changing_sentence(shape: PublicShape, parameters: MomentSearchParameters) ->
     epsilon = next((e for e in epsilons if e <= _LARGEST and shows(n, e)), None)
     rows = next((m for m in (int(n * 1.25**k) for k in range(1, 40)) if shows(m, own)), None)
     ways = [
+        *(["a question about one column"] if asks_less() else []),
         *([f"ε = {epsilon:.2g} with the present number of rows"] if epsilon else []),
         *([f"about {float(f'{rows:.2g}'):,.0f} rows with the present ε"] if rows else []),
         "fewer columns, or coarser levels",

@@ -201,8 +201,11 @@ class EffectPlan:
 
         Without a second release the effect is estimated from counts, so the run counts every level.
         A second release of moments has its share of δ, too.
+        Raises ParameterError if the graph is asked about one column.
         """
         settings = {**(parameters or {}), "epsilon": self.total(parameters)}
+        if settings.get("target"):
+            raise ParameterError("effect-needs-whole-graph")
         if not self.share and settings.get("measured") is None:
             settings["measured"] = "levels"
         for name in ("epsilon", "delta") if in_moments(data) else ("epsilon",):

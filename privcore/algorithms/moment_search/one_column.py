@@ -144,8 +144,8 @@ def among_measured(run: Run[MomentSearchParameters], statistics: ReleasedNumbers
     known = Knowledge((), frozenset(ruled_out), required)
     among = replace(run.parameters, target="", measured=None, knowledge=known.text)
     source = PublicColumns(names, statistics.n, own_numbers.levels, run.source.unit)
-    tested = len(columns) * (len(columns) - 1) / 2
-    level = among.false_edges * min(1.0, tested / (len(run.source.names) - 1))
+    # With as many links as a tree has, the threshold is that of one link of p − 1 pairs.
+    level = among.false_edges * min(1.0, len(columns) / 2 / (len(run.source.names) - 1))
     searched = replace(
         run, source=cast(CountSource, source), parameters=replace(among, false_edges=level)
     )
