@@ -18,7 +18,7 @@ from scipy.special import chdtrc
 from privcore.algorithms.moment_search.findings import MEASURED, released_margins
 from privcore.algorithms.moment_search.measure import bases_of, even_points, number_units
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
-from privcore.algorithms.moment_search.plan import Plan, Scales
+from privcore.algorithms.moment_search.plan import BY_CHANCE, Plan, Scales
 from privcore.algorithms.moment_search.released import LineUnits, ReleasedNumbers, released_rows
 from privcore.algorithms.search.common import public_facts
 from privcore.algorithms.search.model import Outcome, Run
@@ -29,9 +29,6 @@ from privcore.counts.numbers import cut_numbers
 from privcore.graphs.knowledge import Knowledge, Statement
 from privcore.graphs.pdag import PAG, Kind
 from privcore.privacy.mechanisms.moments import CENTRED_SHARE
-
-# Expected number of measured columns whose products look linked by chance.
-_BY_CHANCE = 2.0
 
 Noted = Callable[[float, float, int], None]
 
@@ -109,7 +106,7 @@ def linked(
     chosen, left = [target], plan.rows.columns - int(widths[target])
     for k in sorted(range(len(others)), key=lambda k: (others[k] not in required, p_values[k])):
         column = int(others[k])
-        chance = p_values[k] >= _BY_CHANCE / len(others)
+        chance = p_values[k] >= BY_CHANCE / len(others)
         if len(chosen) > 1 and column not in required and (chance or widths[column] > left):
             break
         chosen.append(column)

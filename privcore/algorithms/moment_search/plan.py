@@ -57,6 +57,8 @@ _RADII = ((3.0, 0.0005), (2.0, 0.002), (1.5, 0.006), (1.25, 0.012))
 _RADIUS = 0.9
 # Intervals of a numeric column before the products of one column, which more intervals cost little.
 _FINE = 6
+# Expected number of columns that are measured with one column by chance, and usual number of all.
+BY_CHANCE, USUALLY_MEASURED = 2.0, 5
 # A table with fewer cells would add nothing to the pairs.
 LEAST_CELLS = 16
 _MOST_CELLS = 1_000_000

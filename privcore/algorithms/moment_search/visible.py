@@ -28,6 +28,8 @@ from scipy.special import chdtrc, chndtrinc, gammainc, gammaincc, gammaln, ndtri
 
 from privcore.algorithms.moment_search.parameters import LINE_PENALTY, MomentSearchParameters
 from privcore.algorithms.moment_search.plan import (
+    BY_CHANCE,
+    USUALLY_MEASURED,
     Plan,
     RowMoments,
     WholeTable,
@@ -87,6 +89,8 @@ def visible(
     """
 
     def least(pair: Levels, others: int) -> float | None:
+        if plan.products is not None:
+            return _near_one(plan, parameters.false_edges)
         if plan.rows is not None:
             return _in_rows(plan.rows, parameters.false_edges / pairs)
         if plan.distances is not None:
@@ -101,6 +105,21 @@ def visible(
         sizes = {two: least(two, 0) for two in set(every)}
         pair = sorted(every, key=lambda two: sizes[two] or math.inf)[len(every) // 2]
     return Visible(*(least(pair, k) if k < columns - 1 else None for k in range(3)))
+
+
+def _near_one(plan: Plan, level: float) -> float | None:
+    """The smallest correlation with one column that its products and the rows detect.
+
+    The rows are assumed to hold a few columns, as they usually do, or as many as they can.
+    """
+    assert plan.products is not None
+    assert plan.rows is not None
+    others, products = len(plan.levels) - 1, plan.products
+    rows = replace(plan.rows, columns=min(plan.rows.columns, USUALLY_MEASURED))
+    in_rows = _in_rows(rows, level / others)
+    deviation = math.hypot(products.correlation_noise, 1 / math.sqrt(plan.n))
+    chosen = float(-ndtri(min(BY_CHANCE / others, 1) / 2) + ndtri(POWER)) * deviation
+    return None if in_rows is None or chosen > 1 else max(in_rows, chosen)
 
 
 def _in_tables(
