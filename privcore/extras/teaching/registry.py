@@ -17,6 +17,7 @@ from privcore.extras.teaching.noise import NOISE
 from privcore.extras.teaching.p_space import P_SPACE
 from privcore.extras.teaching.panel import Panel
 from privcore.extras.teaching.per_test import PER_TEST
+from privcore.extras.teaching.questions import ASKED
 from privcore.extras.teaching.runs import RUNS
 from privcore.extras.teaching.selection import SELECTION
 from privcore.extras.teaching.sensitivity import SENSITIVITY
@@ -43,6 +44,7 @@ _ALL = (
     HIDDEN,
     AVERAGING,
     MEMBERSHIP,
+    ASKED,
 )
 
 PANELS: dict[str, Panel] = {panel.name: panel for panel in _ALL}

@@ -29,6 +29,7 @@ SETTINGS = [
     ("runs", {"rows": 1000, "runs": 1}),
     ("simpson", {"effect": 0.0, "imbalance": 0.4, "n": 300, "epsilon": 0.1, "seed": 7}),
     ("averaging", {"epsilon": 2.0, "releases": 1, "seed": 9}),
+    ("questions", {"columns": 4, "own": 20, "epsilon": 0.2, "n": 200, "seed": 5}),
     ("membership", {"n": 100, "epsilon": 5.0, "runs": 50, "seed": 3}),
 ]
 
