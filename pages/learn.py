@@ -19,9 +19,10 @@ from privcore.extras.teaching.lessons import LESSONS
 require_frame("pages/learn.py")
 PLAYGROUND = "playground"
 PLAY = "Explore all panels freely here, or let the lessons guide you through the panels."
-# Smaller than on other pages: task, controls and pictures fit on a screen of 1280 × 800.
+# Smaller than on other pages: lessons, task, controls and pictures fit on a screen of 1280 × 800.
 STYLE = """<style>
 .st-key-learn h1 {font-size: 1.6rem; padding: 0}
+.st-key-lesson [role=radio] {padding: .25rem .45rem}
 .st-key-learn h2 {font-size: 1.15rem; padding: 0 0 .9rem}
 .st-key-learn_left p, .st-key-learn_left label {font-size: .93rem; line-height: 1.4}
 .st-key-learn_right [data-testid=stMetricValue] {font-size: 1.3rem}

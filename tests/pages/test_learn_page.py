@@ -10,6 +10,7 @@ import pytest
 import streamlit
 
 from pages.ui.controls.params import log_grid, number_text
+from pages.ui.learn import questions
 from pages.ui.learn.panels import address_of, picture
 from privcore.extras.audits import PLANTED
 from privcore.extras.teaching import PANELS, Panel
@@ -127,6 +128,29 @@ def test_every_control_comes_back_from_a_class_link(name, number):
                 assert parameter.parse(text) == value
                 if parameter.scale == "log":
                     assert text in map(number_text, log_grid(parameter))
+
+
+def test_a_link_that_is_found_missed_or_not_asked_about_has_a_mark_of_its_own():
+    panel = PANELS["questions"]
+    result = panel.compute(panel.checked({"columns": 6, "own": 3, "n": 200}))
+    result = replace(
+        result,
+        found=((True, False, False, True, False), (True,) * 5, (False, True, None, None, None)),
+        wrong=(0, 2, 0),
+    )
+    found, missed, unasked = questions.links(result).data
+    rows = ("whole graph: 2 of 5", "one column: 5 of 5, 2 wrong", "own graph: 1 of 5")
+    assert set(zip(missed.x, missed.y, strict=True)) == {
+        *(("0.4", rows[0]), ("0.3", rows[0]), ("0.1", rows[0])),
+        ("0.5", rows[2]),
+    }
+    assert set(zip(unasked.x, unasked.y, strict=True)) == {
+        (x, rows[2]) for x in ("0.3", "0.2", "0.1")
+    }
+    assert len(found.x) == 2 + 5 + 1
+    own = questions.noise_by_columns(result).data[2]
+    assert min(own.x) == 3
+    assert set(own.y) == {result.noises[2]}
 
 
 def test_words_of_a_lesson_lead_to_the_glossary():

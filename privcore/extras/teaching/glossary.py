@@ -416,6 +416,8 @@ _TERMS = (
         "these statistics from a table.",
         field="sufficient statistics",
         see=("moment-search",),
+        panel="questions",
+        lesson="ask-less",
         docs="docs/proofs/second_moments.md",
     ),
     Term(

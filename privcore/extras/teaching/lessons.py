@@ -11,6 +11,7 @@ from privcore.extras.teaching.lesson import ChoiceAnswer, Lesson, NumberAnswer, 
 from privcore.extras.teaching.membership import MEMBERSHIP, exact_success
 from privcore.extras.teaching.noise import NOISE, noise_panel
 from privcore.extras.teaching.per_test import PER_TEST, per_test_budget
+from privcore.extras.teaching.questions import ASKED, FEWEST, one_noise, same_noise, whole_noise
 from privcore.extras.teaching.runs import EPSILONS, NAIVE, RUNS, SIEVING, compare_runs
 from privcore.extras.teaching.sieve import SIEVE, round_scales
 from privcore.extras.teaching.simpson import NAMES, PAIRS, SIMPSON, Simpson, simpson
@@ -612,7 +613,80 @@ _MEMBERSHIP = Lesson(
     ),
 )
 
+
+def _most_columns_without_gain() -> int:
+    """The largest number of columns at which the whole graph has no more noise than one column."""
+    gains = (p for p in range(FEWEST, 61) if one_noise(p, 1_000, 1.0) < whole_noise(p, 1_000, 1.0))
+    return next(gains) - 1
+
+
+_ASK_LESS = Lesson(
+    name="ask-less",
+    title="Ask less, learn more",
+    story="A survey has 1,000 participants and 40 questions, each with five ordered answers. A "
+    "whole graph asks about all 780 pairs at once. A smaller question gets less noise at the same "
+    "ε.",
+    terms=("moment-search", "moments", "sensitivity", "gaussian", "skeleton", "post-processing"),
+    tasks=(
+        Task(
+            "The whole graph",
+            "All correlations are released at once. The upper picture shows the standard deviation "
+            "of the noise on each; the lower picture shows which links of one column a run finds. "
+            "Vary the number of columns.",
+            ASKED,
+            {"columns": 15},
+            "By which factor does the noise of the whole graph grow from 15 to 60 columns?",
+            NumberAnswer(lambda: whole_noise(60, 1_000, 1.0) / whole_noise(15, 1_000, 1.0), 0.1),
+            "Divide the figure “Noise, whole graph” with 60 columns by that with 15.",
+            "Four times as many columns, four times the noise. The noise is made for the longest "
+            "row, and the square of a row’s length grows with the number of columns.",
+            moves=("columns",),
+        ),
+        Task(
+            "One column",
+            "To find what is linked with one column, its products with all others are enough. Then "
+            "all correlations among the few columns that look linked are released.",
+            ASKED,
+            {"columns": 15},
+            "By which factor does the noise of the products grow from 15 to 60 columns?",
+            NumberAnswer(lambda: one_noise(60, 1_000, 1.0) / one_noise(15, 1_000, 1.0), 0.1),
+            "Divide the figure “Noise, one column” with 60 columns by that with 15.",
+            "The root of 59/14, or about 2. Products of one number with a row grow with the row’s "
+            "length, not with its square.",
+            moves=("columns",),
+        ),
+        Task(
+            "When asking less does not help",
+            "After counts of levels, the question about one column makes two releases from the "
+            "same ε, the whole graph only one. Lower the number of columns until the lines cross.",
+            ASKED,
+            {"columns": 15},
+            "Up to how many columns does the whole graph have no more noise than one column?",
+            NumberAnswer(_most_columns_without_gain, 0.5),
+            "Compare the figures for the whole graph and for one column.",
+            "More rows lower both lines by the same factor, and so does a larger ε, so they always "
+            "cross at the same place. A run that is asked about one of few columns therefore "
+            "measures the whole graph; public facts alone decide this.",
+            moves=("columns", "n"),
+        ),
+        Task(
+            "The price of the whole graph",
+            "With 40 columns and ε = 1, the noise of the whole graph hides the links. One’s own "
+            "graph asks about a few columns only. Vary its size.",
+            ASKED,
+            {"columns": 40, "own": 8},
+            "Which ε would the whole graph need for the noise that one column has at ε = 1?",
+            NumberAnswer(lambda: same_noise(40, 1_000, 1.0), 0.05),
+            "See the figure “ε for the same noise” at ε = 1.",
+            "More than two and a half times the ε, for answers that nobody asked for. A graph of "
+            "eight columns has half the noise of one column, whatever else is in the table. But "
+            "every further question is charged again.",
+            moves=("own", "epsilon"),
+        ),
+    ),
+)
+
 LESSONS: dict[str, Lesson] = {
     lesson.name: lesson
-    for lesson in (_BUYS, _NAIVE, _SIEVES, _SIMPSON, _HIDDEN, _COMPOSITION, _MEMBERSHIP)
+    for lesson in (_BUYS, _NAIVE, _SIEVES, _SIMPSON, _HIDDEN, _COMPOSITION, _MEMBERSHIP, _ASK_LESS)
 }

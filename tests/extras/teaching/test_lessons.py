@@ -29,6 +29,7 @@ EXPECTED = {
     ],
     "composition": [10, 1.41, "zCDP, optimal conversion", 94.5],
     "membership": [100, "just as often", 73.1, 0.2],
+    "ask-less": [4, 2.05, 5, 2.68],
 }
 
 
