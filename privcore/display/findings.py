@@ -123,6 +123,8 @@ def verdict_text(result: Discovery, pair: Edge) -> str:
     for column in pair:
         if column in result.repeats:
             return f"{names[column]} repeats {names[result.repeats[column]]}"
+    if pair not in result.findings:
+        return "not looked at" if result.about else "ruled out"
     return VERDICTS[result.findings[pair].verdict]
 
 

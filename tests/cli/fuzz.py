@@ -32,7 +32,7 @@ from privcore.exchange.formats import to_dot, to_edge_csv, to_graphml
 from privcore.extras.pairs import GENERATORS
 from privcore.extras.pairs import PARAMETERS as PAIRWISE
 from privcore.faces.cli import build_parser, main
-from privcore.graphs.pdag import PDAG
+from privcore.graphs.pdag import PDAG, to_json_dict
 from privcore.releases.certificate import certificate_json
 from privcore.releases.release_file import file_text
 from tests.releases.steps_of import kept_release, ledger_in
@@ -67,6 +67,7 @@ USUAL = {
     "algorithms": [],
     "discover": ["--network=cancer", "--rows=200"],
     "effect": ["--network=cancer", "--rows=200", "--cause=Smoker", "--outcome=Cancer"],
+    "check": ["--network=cancer", "--rows=200", "--graph=Smoker -> Cancer; Pollution -> Cancer"],
     "direction": ["--generator=polynomial", "--rows=100"],
     "sweep": [
         "--network=cancer",
@@ -102,6 +103,7 @@ USUAL = {
 OFTEN = {
     "discover": 8,
     "effect": 4,
+    "check": 4,
     "direction": 4,
     "sweep": 4,
     "schema": 4,
@@ -124,6 +126,8 @@ FILES = {
     "--confirm": "schema",
     "--ledger": "ledger",
     "--like": "release",
+    "--from-release": "release",
+    "--graph": "graph",
     "file": "certificate",
 }
 
@@ -179,6 +183,11 @@ def good_files() -> dict[str, dict[str, bytes]]:
             "g.dot": to_dot(graph).encode(),
             "g.graphml": to_graphml(graph).encode(),
             "g.bif": bif.encode(),
+        },
+        "graph": {
+            "own.txt": b"dag { Smoker [exposure]; Cancer [outcome]; Smoker -> Cancer; U [latent] }",
+            "own.dot": to_dot(graph).encode(),
+            "own.json": json.dumps(to_json_dict(graph)).encode(),
         },
         "certificate": {
             "certificate.json": certificate_json(

@@ -79,13 +79,14 @@ def positions_of(loaded: Loaded, result: Discovery) -> Positions:
     """Return the node positions for all graphs of the data, fixed until data or time order change.
 
     Without a true DAG, the layout is made for the first graph that has edges, so that nodes stay
-    in place while ε changes. The time order is that of the run.
+    in place while ε changes. The time order is that of the run. For a question about one column,
+    columns that are not linked with it have no place.
     """
     graph, tiers = result.graph, result.tiers
     known = bool(loaded.dataset.true_edges)
     if known and not tiers:
         return loaded.positions
-    wanted = (loaded.key, tiers)
+    wanted = (loaded.key, tiers, result.about)
     key, drawn, positions = st.session_state.get("_positions", (None, False, loaded.positions))
     if key != wanted or (not drawn and graph.skeleton):
         positions = (

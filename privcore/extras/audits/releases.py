@@ -212,7 +212,7 @@ _ALL = (
         "Moment search: products of one column, and moments of the linked ones",
         "moment-search",
         _BALANCED,
-        {"measured": "target", "target": "a"},
+        {"measured": "target", "target": "a", "longest_row": 0.9},
         paths=10,
     ),
     _case(
