@@ -263,7 +263,8 @@ def show_run(
     """
     algorithm = ALGORITHMS[name]
     if isinstance(loaded.source, InMemoryCounts):
-        ahead = large_work_sentence(loaded.dataset.n, loaded.source.levels, name, values)
+        source = loaded.source
+        ahead = large_work_sentence(source.n, source.levels, name, values, source.ordered)
         if ahead:
             choices.caption(ahead)
     # Lies over the graphs, so that they keep their place while a run is in progress.

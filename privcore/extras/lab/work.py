@@ -8,7 +8,7 @@ of a search that is stopped by a clock would also depend on the exact data.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from math import comb, prod
 from typing import Any, NamedTuple
@@ -16,6 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from privcore.algorithms.engine import checked_parameters, count, discover
+from privcore.algorithms.moment_search.parameters import MomentSearchParameters
+from privcore.algorithms.moment_search.visible import plan_of
 from privcore.algorithms.registry import get_algorithm
 from privcore.data import Column, Dataset
 from privcore.parameter import Parameter
@@ -136,14 +138,22 @@ def estimate(
 
 
 def large_work_sentence(
-    n: int, levels: tuple[int, ...], algorithm: str, parameters: Mapping[str, Any]
+    n: int,
+    levels: tuple[int, ...],
+    algorithm: str,
+    parameters: Mapping[str, Any],
+    ordered: Sequence[int] = (),
 ) -> str:
     """A note on the expected duration of a long run; empty for a short run.
 
-    Raises ParameterError if a parameter is not allowed.
+    ordered: see `Source`. Raises ParameterError if a parameter is not allowed.
     """
     checked = checked_parameters(algorithm, parameters)
     if algorithm == "moment-search":
+        # Any column: they differ little in what a question about one of them takes.
+        target = 0 if checked["target"] else None
+        if plan_of(n, levels, ordered, MomentSearchParameters(**checked), target).rows is not None:
+            return ""
         large = moment_search_work(levels, checked["whole_table"])[0] >= LARGE_SECONDS
         return moment_search_sentence(levels, checked["whole_table"]) if large else ""
     if not searches_by_tests(algorithm):

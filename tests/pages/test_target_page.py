@@ -1,0 +1,65 @@
+"""A question about one column, on the pages."""
+
+import numpy as np
+
+from privcore.algorithms import discover
+from privcore.data import load_network
+from privcore.display.sentences import shape_sentence
+from tests.pages.opening import captions, clean, graphs, open_table, scenes, start
+
+ALARM = {"data": "alarm", "rows": "2000", "epsilon": "1"}
+
+
+def question(app, key="target"):
+    return [box for box in app.selectbox if box.key == key]
+
+
+def ends(graph):
+    return {k for pair in graph["pairs"] for k in (pair["i"], pair["j"])}
+
+
+def test_the_question_is_in_the_address_and_the_reference_follows_it():
+    app = clean(start(**ALARM, target="VENTALV"))
+    assert question(app)[0].value == "VENTALV"
+    names = list(scenes(app)[0]["names"])
+    at = names.index("VENTALV")
+    data = load_network("alarm").sample(2_000, seed=1)
+    for graph in graphs(app):
+        assert graph["pairs"]
+        # Every link is one of the column, or leads to one of its effects.
+        near = {k for p in graph["pairs"] for k in (p["i"], p["j"]) if at in (p["i"], p["j"])}
+        assert all(near & {p["i"], p["j"]} for p in graph["pairs"])
+    settings = {"epsilon": 1.0, "target": "VENTALV"}
+    result = discover(data, "moment-search", settings, seed=5)
+    assert shape_sentence(result) in captions(app)
+    question(app)[0].set_value("").run()
+    assert len(ends(graphs(clean(app))[1])) > 20
+    assert "target" not in app.query_params
+
+
+def test_algorithms_without_the_question_answer_for_the_whole_graph():
+    app = clean(start(data="asia", rows="2000", algorithm="priv-pc", target="dysp"))
+    assert not question(app)
+
+
+def table():
+    drawn = np.random.default_rng(1)
+    values = drawn.normal(size=(900, 14))
+    values[:, 1:3] += values[:, :1]
+    codes = np.clip(np.round(values + 3), 1, 5).astype(int)
+    rows = [",".join(f"secret{k}" for k in range(14)), *(",".join(map(str, r)) for r in codes)]
+    return "\n".join(rows).encode()
+
+
+def test_names_of_an_own_table_are_not_in_the_address_and_the_choice_stays():
+    app = open_table(table(), algorithm="moment-search", epsilon="2")
+    app = clean(app.switch_page("pages/discover.py").run())
+    question(app, "target_own")[0].set_value("secret0").run()
+    assert "secret" not in str(dict(app.query_params))
+    graph = graphs(clean(app))[0]
+    assert {(p["i"], p["j"]) for p in graph["pairs"] if p["kind"] != "missing"} >= {(0, 1), (0, 2)}
+    assert all(0 in (p["i"], p["j"]) for p in graph["pairs"])
+    app = clean(app.switch_page("pages/release.py").run())
+    assert question(app, "target_own")[0].value == "secret0"
+    app = clean(app.switch_page("pages/discover.py").run())
+    assert question(app, "target_own")[0].value == "secret0"
