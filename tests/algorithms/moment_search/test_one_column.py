@@ -21,6 +21,7 @@ from privcore.algorithms.engine import (
 )
 from privcore.algorithms.moment_search.measure import bases_of
 from privcore.algorithms.moment_search.moments import Measurement
+from privcore.algorithms.moment_search.one_column import among_measured
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.plan import Products, plan_target
 from privcore.algorithms.moment_search.released import pool, read_released, released_as_dict
@@ -30,7 +31,8 @@ from privcore.algorithms.moment_search.visible import (
     plan_of,
     visible_effects,
 )
-from privcore.counts import InMemoryCounts
+from privcore.algorithms.search.model import NoHooks, Run
+from privcore.counts import InMemoryCounts, PublicColumns
 from privcore.data import Column, Dataset
 from privcore.display.sentences import changing_sentence
 from privcore.errors import DataError, ParameterError
@@ -206,6 +208,18 @@ def test_links_of_independent_columns_are_false_in_few_runs():
         for k, d in enumerate(data)
     )
     assert binom.sf(false - 1, runs, level) > 1e-6
+
+
+def test_an_edge_pays_as_one_of_all_pairs_of_the_column():
+    data, settings = answers(30, 1_500), {**ASKED, "target": "q0", "false_edges": 0.05}
+    statistics = discover(data, "moment-search", settings, seed=1).released.statistics
+    source = PublicColumns(data.names, 1_500, statistics.levels)
+    checked = MomentSearchParameters(**ASKED, target="q0", false_edges=0.05)
+    near = among_measured(Run(source, checked, SimulatedNoise(1), NoHooks()), statistics)
+    k = len(near.columns)
+    # Benjamini and Hochberg's threshold for as many edges as a tree over the k columns has.
+    threshold = near.run.parameters.false_edges * (k - 1) / math.comb(k, 2)
+    assert threshold == pytest.approx(0.05 / 29)
 
 
 def test_knowledge_about_other_columns_is_kept_out_of_the_answer():
