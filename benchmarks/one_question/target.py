@@ -145,7 +145,7 @@ def on_tables(folder: pathlib.Path, tables: int, epsilon: float, seed: int) -> N
                 drawn = {pair for pair in drawn if pair <= set(old)}
                 counts[way] += (len(drawn), len(drawn & wanted), len(drawn - supported - either))
                 if way == "chosen":
-                    whole += result.released is not None
+                    whole += not result.alone
     print(f"\n{many} tables, {supported_links} supported links; whole graph chosen {whole} times")
     print("| | found | in neither |\n|---|---|---|")
     for way, (drawn, found, neither) in counts.items():

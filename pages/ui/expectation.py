@@ -198,9 +198,6 @@ def power_panel(loaded: Loaded, parameters: dict[str, Any]) -> None:
     values = _checked(parameters)
     shape = PublicShape.of(loaded.source, values.knowledge)
     st.markdown(seen_sentence(loaded, parameters))
-    limit = gap_sentence(loaded, parameters)
-    if limit:
-        st.markdown(limit)
     effects = [visible_effects(shape, _on_rows(loaded, parameters, float(e))) for e in _EPSILONS]
     without = visible_effects(shape, replace(values, epsilon=_NO_NOISE))
     charts.show(

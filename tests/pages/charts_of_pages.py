@@ -63,6 +63,8 @@ def defined() -> set[str]:
         if isinstance(node, ast.FunctionDef)
         and node.returns is not None
         and ast.unparse(node.returns) == "go.Figure"
+        # What charts share is drawn with them.
+        and node.name != "_two_lines"
     }
 
 

@@ -45,7 +45,7 @@ def test_what_limits_weak_edges_is_said_without_asking_and_follows_the_budget():
         ("0.1", label("algorithm-is-the-limit")),
         ("1", label("nothing-in-the-way")),
     ):
-        app = start(data="asia", discover_tab="What to expect", epsilon=epsilon)
+        app = start(data="asia", rows="100000", discover_tab="What to expect", epsilon=epsilon)
         assert len(limits(app)) == 2
         assert all(message in sentence for sentence in limits(app))
     few = {"data": "asia", "rows": "1000", "discover_tab": "What to expect"}

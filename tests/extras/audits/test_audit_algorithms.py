@@ -73,7 +73,7 @@ RUNS = {"moment-search": 500, "moment-search-pairs": 500, "moment-search-tables"
 
 # Audits whose tables show nothing even with a hundredth of the noise: the search has changed
 # since their settings were chosen.  They need another pair of tables.
-BLIND = {"moment-search-hidden-causes", "moment-search-numbers"}
+BLIND = {"moment-search-hidden-causes"}
 
 
 # Half a minute of runs.  Too little noise in moment search is seen at once in the numbers that it
