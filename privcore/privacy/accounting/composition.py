@@ -366,12 +366,14 @@ def distribution_epsilon(events: Sequence[Event], delta: float) -> float:
 
     events: steps of any kind except "zcdp", which does not determine a distribution. Dominating
     distributions compose even if steps are chosen adaptively (Zhu, Dong & Wang 2022, Theorem 10).
-    If all noise is Gaussian, composition is exact.
+    If all noise is Gaussian, composition is exact.  The result is never above the sum of the ε of
+    all Gaussian steps together and of each other step, which the grid may exceed for small steps.
     """
     gaussian = math.fsum(e.count / e.value**2 for e in events if e.kind == "gaussian")
     others = [event for event in events if event.kind != "gaussian"]
+    alone = gaussian_epsilon(math.sqrt(gaussian), delta)
     if not others:
-        return gaussian_epsilon(math.sqrt(gaussian), delta)
+        return alone
     interval = _interval(others, math.sqrt(gaussian))
     parts = [_distribution_of(event, interval) for event in others]
     if gaussian > 0:
@@ -386,7 +388,8 @@ def distribution_epsilon(events: Sequence[Event], delta: float) -> float:
     while len(parts) > 1:
         pairs = zip(parts[::2], parts[1::2], strict=False)
         parts = [*(a.compose(b) for a, b in pairs), *parts[len(parts) // 2 * 2 :]]
-    return float(parts[0].get_epsilon_for_delta(delta))
+    added = sum_up([(alone, 1), *((event.value, event.count) for event in others)])
+    return min(float(parts[0].get_epsilon_for_delta(delta)), added)
 
 
 def _interval(events: Sequence[Event], mu: float) -> float:

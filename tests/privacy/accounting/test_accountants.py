@@ -15,6 +15,7 @@ from privcore.errors import ParameterError
 from privcore.privacy.accounting import composition
 from privcore.privacy.accounting.accountants import NAMES, by_rounds, side_by_side
 from privcore.privacy.accounting.composition import KINDS, Event, orders, renyi_curve, total_rho
+from privcore.privacy.mechanisms.gaussian import gaussian_mu
 from tests.examples import examples
 
 DELTA = 1e-6
@@ -77,6 +78,18 @@ def test_distributions_equal_the_library_s_accountant():
     whole.compose(da.dp_event.DiscreteLaplaceDpEvent(0.2, 1), 40)
     ours = said([Event("discrete laplace", 0.2, 40)])["privacy-loss distribution"]
     assert ours == pytest.approx(whole.get_epsilon(DELTA), rel=1e-3)
+
+
+@pytest.mark.parametrize("kind", ["pure", "discrete laplace"])
+@pytest.mark.parametrize(("epsilon", "small"), [(0.1, 1e-9), (40.0, 1e-6), (1.0, 1e-3)])
+def test_distributions_are_never_above_the_sum(kind, epsilon, small):
+    """Of the ε of all Gaussian noise and of each other step, on either side of which is small."""
+    for pure, rest in ((epsilon, small), (small, epsilon)):
+        mu = gaussian_mu(rest, DELTA)
+        events = [Event(kind, pure / 2, 2), Event("gaussian", math.sqrt(2) / mu, 2)]
+        ours = said(events)["privacy-loss distribution"]
+        assert ours <= (pure + rest) * (1 + 1e-9)
+        assert ours >= max(pure, rest) / 2
 
 
 @pytest.mark.long
