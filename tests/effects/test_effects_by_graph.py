@@ -150,6 +150,19 @@ def test_a_private_number_of_rows_and_several_rows_a_person_are_those_of_the_run
     assert made.check.pairs
 
 
+@pytest.mark.parametrize("cells", [0, 2048])
+def test_noise_far_above_the_rows_still_gives_a_check(cells):
+    """Where the private number of rows is hidden too, two rows are left, and noise of thousands."""
+    rng = np.random.default_rng(1)
+    columns = tuple(Column(n, "nominal", levels=("a", "b"), declared=True) for n in "abcdef")
+    data = Dataset("few", columns, tuple(rng.integers(0, 2, (6, 200)).astype(np.uint8)))
+    graph = read_graph("e -> a; e -> d; e -> b; e -> c; e -> f; f -> a; c -> f; b -> d; a <-> b")
+    settings = {"epsilon": 0.001, "neighbours": NEIGHBOURS.choices[1], "whole_table": cells}
+    for seed in range(6):
+        check = check_data(data, graph, settings, noise=SimulatedNoise(seed)).check
+        assert all(pair.low is None or pair.low <= pair.high for pair in check.pairs)
+
+
 def test_a_table_in_files_is_measured_as_it_is(tmp_path):
     import pandas as pd
 

@@ -265,7 +265,7 @@ class LogLinear:
         """The difference between released moments of `tested_axes` and the moments of a model.
 
         No term of the model contains all tested axes. None if the columns have too many
-        combinations of levels.
+        combinations of levels, or if the noise is so large that no test can be computed.
         """
         released, axes = self._moments, (*terms, tested_axes)
         if _cells([released.levels[c] for c in columns], axes) > _MOST_CODES:
@@ -288,16 +288,20 @@ class LogLinear:
         ]
         sizes = [math.prod(table.shape[axis] - 1 for axis in subset) for subset in held.subsets]
         floor = max(math.sqrt(released.variance(*about)) / n, _TINY)
-        *statistic, sampling, noise = kernels.table_tests.model_test(
-            table.reshape(-1),
-            *layout_of(table.shape, axes),
-            np.concatenate(products),
-            held.ends,
-            np.repeat(variances, sizes),
-            moments.reshape(-1),
-            float(n),
-            floor,
-        )
+        try:
+            *statistic, sampling, noise = kernels.table_tests.model_test(
+                table.reshape(-1),
+                *layout_of(table.shape, axes),
+                np.concatenate(products),
+                held.ends,
+                np.repeat(variances, sizes),
+                moments.reshape(-1),
+                float(n),
+                floor,
+            )
+        except np.linalg.LinAlgError:
+            # Means far beyond the number of rows make all products of codes the same.
+            return None
         return Difference(table, moments, Statistic(*statistic), sampling, noise, n, floor)
 
     def _codes_of(self, column: int) -> Matrix:
