@@ -262,14 +262,16 @@ def _noncentrality(value: float, dof: float, probability: float) -> float:
 class _Tests:
     """Tests on released numbers; columns: the places of the graph's columns among those released.
 
-    Distances answer for no pair given other columns, so they answer for none.
+    Distances answer for no pair given other columns, so they answer for none; nor do the columns
+    near one, unless these are all.
     """
 
     def __init__(self, released: ReleasedNumbers, columns: Sequence[int]) -> None:
         self._columns, self._released = columns, released
         self._evidence: ReleaseEvidence | None = None
         self._made: dict[tuple[Edge, frozenset[int]], _Made | None] = {}
-        if released.form in ("numbers", "lines"):
+        near_one = released.form == "target" and all(released.coordinates)
+        if released.form in ("numbers", "lines") or near_one:
             self._evidence = LineEvidence(released, 0.0)
         elif released.form in ("table", "sums"):
             self._evidence = TableEvidence(released.moments, 0.0)

@@ -134,7 +134,8 @@ def measured(run: Run[MomentSearchParameters], plan: Plan, recorder: common.Reco
             return _measured_in_rounds(on_levels, rounds, recorder, pairs, known)
     moments, releases = plan.rows.measure(source, noise, units), len(plan.shares)
     recorded(recorder, plan.rows.sigma, plan.shares[-1], releases)
-    statistics = released_rows(plan.n, units, moments, counts)
+    near_one = like is not None and like.form == "target"
+    statistics = released_rows(plan.n, units, moments, counts, near_one=near_one)
     return Measured(run, statistics, _all_spent(releases))
 
 

@@ -81,7 +81,7 @@ def measured_near(run: Run[MomentSearchParameters], plan: Plan, noted: Noted) ->
     units_of_rows = LineUnits(tuple(own / rows.longest for own in kept), CENTRED_SHARE)
     moments = rows.measure(source, noise, units_of_rows)
     note(rows.sigma)
-    return released_rows(plan.n, units_of_rows, moments, counts)
+    return released_rows(plan.n, units_of_rows, moments, counts, near_one=True)
 
 
 def linked(

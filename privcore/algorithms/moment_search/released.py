@@ -236,11 +236,16 @@ def released_rows(
     units: NumberUnits | LineUnits,
     moments: Measurement,
     counts: Sequence[Measurement] = (),
+    *,
+    near_one: bool = False,
 ) -> ReleasedNumbers:
-    """The release of second moments of rows; counts: the counts of levels that set the units."""
+    """The release of second moments of rows; counts: the counts of levels that set the units.
+
+    near_one: whether the rows are those of the columns near one, which may be all columns.
+    """
     form: Form = "numbers"
     if isinstance(units, LineUnits):
-        form = "lines" if all(basis.size for basis in units.bases) else "target"
+        form = "target" if near_one else "lines"
     levels = tuple(len(m.values) for m in counts)
     sigma = math.sqrt(moments.variance[0])
     return ReleasedNumbers(form, n, levels, (*counts, moments), sigma, units)
@@ -363,6 +368,7 @@ def _read_sums(document: Mapping[str, Any]) -> ReleasedNumbers:
 
 def _read_rows(document: Mapping[str, Any]) -> ReleasedNumbers:
     n, lines = _rows(document["n"]), document["form"] != "numbers"
+    near_one = document["form"] == "target"
     if not lines:
         # Files of earlier versions do not contain these.
         document = {"squares": 1.0, "mean_share": MEAN_SHARE, **document}
@@ -377,7 +383,7 @@ def _read_rows(document: Mapping[str, Any]) -> ReleasedNumbers:
             counts.append(Measurement((column,), _near(own, n, variance), variance, "counts"))
         levels = _levels(map(len, given["counts"]))
         _require(levels == tuple(map(len, bases)))
-        _require((document["form"] == "lines") == all(basis.size for basis in bases))
+        _require(near_one or all(basis.size for basis in bases))
         _require(sum(basis.size > 0 for basis in bases) > 1)
         units = LineUnits(bases, mean_share)
         d = sum(basis.shape[1] for basis in bases)
@@ -393,7 +399,8 @@ def _read_rows(document: Mapping[str, Any]) -> ReleasedNumbers:
     _require(len(noisy) == len(rows))
     variances = sigma * sigma * np.where(rows == columns, squares, 1.0)
     measured = tuple(range(len(counts) if lines else d))
-    return released_rows(n, units, Measurement(measured, noisy, variances, "moments"), counts)
+    moments = Measurement(measured, noisy, variances, "moments")
+    return released_rows(n, units, moments, counts, near_one=near_one)
 
 
 def _read_distances(document: Mapping[str, Any]) -> ReleasedNumbers:

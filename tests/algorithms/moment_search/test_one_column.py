@@ -19,6 +19,7 @@ from privcore.algorithms.engine import (
     search_again,
     source_of,
 )
+from privcore.algorithms.moment_search.findings import MEASURED
 from privcore.algorithms.moment_search.measure import bases_of
 from privcore.algorithms.moment_search.moments import Measurement
 from privcore.algorithms.moment_search.one_column import among_measured
@@ -274,6 +275,28 @@ def test_the_released_numbers_are_kept_and_searched_again():
     everything = search_again("moment-search", kept, data.names, {}, result.guarantee)
     assert everything.graph.skeleton >= result.graph.skeleton
     assert everything.findings.keys() > result.findings.keys()
+
+
+@pytest.mark.parametrize("make", [numbers, answers])
+def test_numbers_of_all_columns_are_kept_too(make):
+    """Of two columns both are measured; the form still says how, and numbers have cut levels."""
+    data = make(3, 300)
+    data = data.hiding(data.names[2:])
+    settings = {"target": data.names[0], "measured": "target"}
+    result = discover(data, "moment-search", settings, seed=1)
+    statistics = result.released.statistics
+    assert statistics.form == "target"
+    assert all(statistics.coordinates)
+    assert MEASURED["target"] in result.guarantee.public
+    assert MEASURED["lines"] not in result.guarantee.public
+    kept = read_released(json.loads(json.dumps(released_as_dict(statistics))))
+    assert kept.form == "target"
+    assert kept.fits([len(column.levels) for column in data.columns])
+    again = search_again("moment-search", kept, data.names, settings, result.guarantee)
+    assert again.graph == result.graph
+    if make is answers:
+        like = discover(data, "moment-search", settings, seed=2, like=statistics)
+        assert pool([statistics, like.released.statistics], same_rows=True).form == "target"
 
 
 def test_releases_in_the_same_units_are_pooled():
