@@ -20,7 +20,7 @@ from privcore.effects.adjusting import Estimate
 from privcore.effects.asking import evidence_of, stated
 from privcore.effects.model import ALGORITHM
 from privcore.effects.question import Question
-from privcore.errors import DataError, PrivcoreError
+from privcore.errors import DataError, ParameterError, PrivcoreError
 from privcore.graphs.stated import StatedGraph
 from privcore.measures.graph_check import LEVEL, SIZE, GraphCheck, checked
 from privcore.privacy.mechanisms import NoiseSource
@@ -120,11 +120,14 @@ def check_settings(
 
     Distances answer for no pair given other columns, so the better of the two other forms takes
     their place. It follows from public facts.
+    Raises ParameterError if the question is about one column.
     """
     settings = dict(parameters or {})
     known = checked_parameters(ALGORITHM, settings)
+    if known["target"]:
+        raise ParameterError("check-needs-all-columns")
     source = levelled(source_of(data), get_algorithm(ALGORITHM), known)
-    if not has_levels(source) or known["measured"] in ("levels", "lines"):
+    if not has_levels(source) or known["measured"] in ("levels", "lines", "target"):
         return settings
     protection = Protection.of(known, data.unit)
     if protection.relation == ADDED:

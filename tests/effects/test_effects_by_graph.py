@@ -15,11 +15,12 @@ from privcore.display.graph_check import (
     verdict_sentence,
 )
 from privcore.effects.by_graph import answered_by, check_data, check_settings, only_columns
-from privcore.errors import DataError
+from privcore.errors import DataError, ParameterError
 from privcore.exchange.stated import read_graph
 from privcore.privacy.mechanisms import SimulatedNoise
 from privcore.storage.parquet import open_parquet
 from tests.messages import says
+from tests.transcripts import Recorder
 
 STATED = "z -> m; m -> x; z -> y; x -> y"
 
@@ -140,6 +141,18 @@ def test_distances_give_way_to_a_form_that_answers_for_pairs_given_others():
     assert all(pair.size is not None for pair in made.check.pairs)
     private = {"neighbours": NEIGHBOURS.choices[-1]}
     assert check_settings(data, private)["measured"] == "levels"
+
+
+@pytest.mark.parametrize("rows", [500, 20_000])
+def test_a_question_about_one_column_is_refused_before_anything_is_spent(rows):
+    """Products of one column would answer for no pair."""
+    for data in (linear(rows), unordered(9)):
+        noise, graph = Recorder(1), read_graph(f"{data.names[0]} -> {data.names[1]}")
+        with pytest.raises(ParameterError, match=says("check-needs-all-columns")):
+            check_data(data, graph, {"target": data.names[0]}, noise=noise)
+        with pytest.raises(ParameterError, match=says("measured-needs-target")):
+            check_data(data, graph, {"measured": "target"}, noise=noise)
+        assert not noise.calls
 
 
 def test_a_private_number_of_rows_and_several_rows_a_person_are_those_of_the_run():

@@ -76,9 +76,11 @@ def test_what_is_no_graph_is_said_and_the_text_stays(text, code):
     assert "Your graph" not in titles(clean(app))
 
 
-def test_the_graph_s_columns_can_be_measured_alone_where_this_is_sharper():
+@pytest.mark.parametrize("asked", [{}, {"target": "CVP", "measured": "target"}])
+def test_the_graph_s_columns_can_be_measured_alone_where_this_is_sharper(asked):
+    """Also after a question about one column, which the graph need not hold."""
     quick = {**QUICK, "data": "alarm", "rows": "1000", "own_graph": "LVFAILURE -> HISTORY"}
-    app = start(**quick)
+    app = start(**quick, **asked)
     before = app.title[0].value
     (toggle,) = [t for t in app.toggle if t.key == "own_alone"]
     assert toggle.value is False

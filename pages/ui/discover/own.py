@@ -223,8 +223,9 @@ def _alone_wanted(loaded: Loaded, result: Discovery, graph: StatedGraph) -> bool
     if len(graph.names) == len(loaded.dataset.names):
         return False
     own = only_columns(loaded.dataset, graph)
-    settings = check_settings(own, result.parameters)
-    known = MomentSearchParameters(**{**result.parameters, "measured": settings["measured"]})
+    asked = _settings_alone(result)
+    settings = check_settings(own, asked)
+    known = MomentSearchParameters(**{**asked, "measured": settings["measured"]})
     usual = MomentSearchParameters(**result.parameters)
     seen = [
         visible_effects(PublicShape.of_columns(loaded.dataset.n, data.columns), values).alone
@@ -242,10 +243,16 @@ def _alone_wanted(loaded: Loaded, result: Discovery, graph: StatedGraph) -> bool
     )
 
 
+def _settings_alone(result: Discovery) -> dict[str, Any]:
+    """The settings of the run, for a release that answers for all columns of the graph."""
+    settings = {**result.parameters, "knowledge": "", "target": ""}
+    return {**settings, "measured": None} if settings["measured"] == "target" else settings
+
+
 def _measured_alone(
     loaded: Loaded, result: Discovery, graph: StatedGraph, seed: int
 ) -> GraphAnswer | None:
-    settings = {**result.parameters, "knowledge": ""}
+    settings = _settings_alone(result)
     key = ("check", loaded.key, settings_key(settings), seed, tuple(graph.lines()))
 
     def compute(hooks: Any) -> GraphAnswer:
