@@ -18,6 +18,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
+import numpy as np
 from scipy.optimize import brentq
 from scipy.special import chndtr, ndtri
 
@@ -61,7 +62,8 @@ SIZE = Parameter(
 )
 _MOST_ASKED = 3
 # What clipping rows to a norm of R√p makes of no dependence, divided by R³, and the residual of one
-# given a column that is cut into k intervals, divided by k: the largest on random linear models.
+# given a column that is cut into intervals, times the largest share of the rows in one of these: the
+# largest on random linear models.
 _CLIPPED, _CUT = 0.05, 0.6
 # The distribution of larger statistics is not computed.
 _LARGE = 1e8
@@ -304,8 +306,14 @@ class _Tests:
             )
             # The norm of a row has mean square 1/R² in units in which rows are clipped to 1.
             return _CLIPPED * float(max(sum(spread), 0.0) ** 1.5)
-        cut = [len(units[c]) + 1 for c in others if units[c]] if units else []
-        return max((_CUT / k for k in cut), default=0.0)
+        # Of a column with long tails, most rows may be in one interval.
+        cut = [self._largest_share(c) for c in others if units[c]] if units else []
+        return _CUT * max(cut, default=0.0)
+
+    def _largest_share(self, column: int) -> float:
+        """The share of the rows in the level that has most; 1/k for k even levels."""
+        counts = np.maximum(self._released.moments.table((column,)), 0.0)
+        return float(counts.max() / max(counts.sum(), 1e-300))
 
 
 def _pairs(graph: StatedGraph, tests: _Tests, level: float, least: float) -> tuple[PairCheck, ...]:

@@ -243,3 +243,19 @@ def test_numbers_that_were_cut_may_leave_a_dependence():
     check = checked(result, read_graph("x <- z -> y; more"), size=1e-6)
     assert not check.having("contradicted")
     assert len(check.having("supported")) == 2
+
+
+def test_a_column_with_long_tails_is_mostly_in_one_interval():
+    """It then explains less than as many even intervals would."""
+    rng = np.random.default_rng(5)
+    z, *more = rng.lognormal(0, 1.5, (6, 20_000))
+    values = np.clip([z, *(0.7 * z + own for own in more)], -100, 100)
+    columns = [Column(n, "continuous", bounds=(-100.0, 100.0), declared=True) for n in names(6)]
+    data = Dataset("long tails", tuple(columns), tuple(values))
+    result = run(data, 1, epsilon=3.0)
+    released = result.released.statistics
+    assert isinstance(released, ReleasedNumbers)
+    assert released.form == "sums"
+    check = checked(result, StatedGraph(names(6), frozenset((0, k) for k in range(1, 6))))
+    assert not check.having("contradicted")
+    assert len(check.having("supported")) == 5
