@@ -62,7 +62,7 @@ SIZE = Parameter(
 )
 _MOST_ASKED = 3
 # What clipping rows to a norm of R√p makes of no dependence, divided by R³, and the residual of one
-# given a column that is cut into intervals, times the largest share of the rows in one of these: the
+# given a column that is cut into intervals, times the largest share of rows in an interval: the
 # largest on random linear models.
 _CLIPPED, _CUT = 0.05, 0.6
 # The distribution of larger statistics is not computed.

@@ -241,7 +241,7 @@ def released_rows(
 ) -> ReleasedNumbers:
     """The release of second moments of rows; counts: the counts of levels that set the units.
 
-    near_one: whether the rows are those of the columns near one, which may be all columns.
+    near_one: whether only columns near one were chosen for the rows, which may be all columns.
     """
     form: Form = "numbers"
     if isinstance(units, LineUnits):
