@@ -368,6 +368,7 @@ def distribution_epsilon(events: Sequence[Event], delta: float) -> float:
     distributions compose even if steps are chosen adaptively (Zhu, Dong & Wang 2022, Theorem 10).
     If all noise is Gaussian, composition is exact.  The result is never above the sum of the ε of
     all Gaussian steps together and of each other step, which the grid may exceed for small steps.
+    delta: what the δ that steps have of their own leaves of the total.
     """
     gaussian = math.fsum(e.count / e.value**2 for e in events if e.kind == "gaussian")
     others = [event for event in events if event.kind != "gaussian"]
