@@ -35,7 +35,7 @@ from pages.ui.layout import picture_buttons, problem, tabbed
 from pages.ui.pictures.run import RunPictures, run_lines
 from privcore.algorithms import ALGORITHMS, Algorithm, Discovery
 from privcore.algorithms.engine import accepts
-from privcore.algorithms.search.parameters import DELTA
+from privcore.algorithms.search.parameters import DELTA, TARGET
 from privcore.algorithms.search.result import described_pairs, named_repeats
 from privcore.counts import InMemoryCounts
 from privcore.display.answer import columns_words, graph_form, pag_sentence
@@ -56,7 +56,7 @@ from privcore.measures.references import (
     reference_names,
     references_of,
 )
-from privcore.text import counted
+from privcore.text import counted, short
 
 require_frame("pages/discover.py")
 # Up to this many columns, the run without noise is quick enough to start by itself.
@@ -373,10 +373,11 @@ def show_run(
 
 
 def pin_name(loaded: Loaded, result: Discovery, values: dict[str, Any], seed: int) -> str:
-    """The name of a pinned run: data set and algorithm; for a run with ε, also ε and noise seed."""
+    """The name of a pinned run: data set, algorithm, the column asked about, ε and noise seed."""
     title = ALGORITHMS[result.algorithm].title
+    asked = f", links of {short(target, 20)}" if (target := values.get(TARGET.name)) else ""
     at = f", ε = {values['epsilon']:g}, noise {seed}" if "epsilon" in values else ""
-    return f"{loaded.dataset.name}: {title}{at}"
+    return f"{loaded.dataset.name}: {title}{asked}{at}"
 
 
 def details(loaded: Loaded, shown: Shown, seed: int, values: dict[str, Any]) -> None:

@@ -157,7 +157,7 @@ def _file_code(dataset: Dataset) -> str:
         bound = f"raw = bounded(raw, {unit.column!r}, {unit.rows}).table\n"
     return (
         f"{first}from pathlib import Path\n\n"
-        "from privcore.data import build_dataset, read_table\n"
+        "from privcore.intake import build_dataset, read_table\n"
         f"{imported}from privcore.intake.triage import proposed_schema\n\n"
         f"path = Path({dataset.name!r})\n"
         f"raw = read_table(path.read_bytes(), path.name{options})\n{bound}"

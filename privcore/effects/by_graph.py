@@ -207,5 +207,8 @@ def answered_by(
         )
     reason = "" if sets else "In this graph, no set of observed columns identifies the effect."
     if sets and not any(each.estimate for each in made):
-        reason = "The released numbers do not hold what this effect needs."
+        reason = (
+            "The released numbers do not hold what this effect needs; a second release does, on "
+            "the page Effects or with the command effect and a share of ε."
+        )
     return replace(answer, effects=tuple(made), reason=reason)

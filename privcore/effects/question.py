@@ -121,7 +121,7 @@ def _place(column: Column, level: str | None, default: int) -> int:
         return default
     if level not in column.levels:
         raise ParameterError(
-            "no-such-level",
+            "no-such-level-of-intervals" if column.cut_points else "no-such-level",
             name=short(column.name),
             level=short(level),
             choices=", ".join(short(known, 20) for known in column.levels[:8]),

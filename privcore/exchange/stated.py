@@ -126,4 +126,7 @@ def _of_edges(text: str) -> StatedGraph:
     if len(nodes) == 1 and not edges and "." in text:
         # The name of a file that is not there.
         raise DataError("is-no-readable-file", name=short(text))
+    if len(nodes) == 1 and not edges and re.search("[-=>]", text):
+        # An arrow in other signs.
+        raise DataError("stated-graph-unreadable", line=short(text))
     return StatedGraph.of_edges(nodes, edges)

@@ -89,8 +89,15 @@ class StatedGraph:
         return cls.of_edges(graph.nodes, graph.named_edges())
 
     def asking(self, exposure: str | None, outcome: str | None) -> StatedGraph:
-        """The graph with these columns as the effect of interest, if they are given."""
-        return replace(self, exposure=exposure or self.exposure, outcome=outcome or self.outcome)
+        """The graph with these columns as the effect of interest, if they are given.
+
+        Raises DataError if one is given and the other one is neither given nor in the graph.
+        """
+        made = replace(self, exposure=exposure or self.exposure, outcome=outcome or self.outcome)
+        named = exposure or outcome
+        if named and not (made.exposure and made.outcome):
+            raise DataError("effect-of-graph-needs-both", named=short(named))
+        return made
 
     def places(self, columns: Sequence[str]) -> tuple[int, ...]:
         """The index of each column of the graph among `columns`.
@@ -125,9 +132,12 @@ class StatedGraph:
         nodes = described["nodes"]
         kinds: tuple[Kind, ...] = ("directed", "bidirected")
         edges = [(a, b, kind) for kind in kinds for a, b in described[kind]]
-        roles = {role: described.get(role) for role in ("exposure", "outcome")}
-        made = cls.of_edges(nodes, edges).asking(**roles)
-        return replace(made, adjusted=tuple(described.get("adjusted", ())))
+        return replace(
+            cls.of_edges(nodes, edges),
+            exposure=described.get("exposure"),
+            outcome=described.get("outcome"),
+            adjusted=tuple(described.get("adjusted", ())),
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """The graph as a dictionary that `json` can write."""

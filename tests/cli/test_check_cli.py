@@ -10,6 +10,7 @@ from tests.messages import shows
 
 ASIA = "check --network asia --rows 20000 --epsilon 1"
 RIGHT = "smoke -> lung; smoke -> bronc; lung -> xray"
+SIMULATED = "noise simulated from a seed: for exploration, never for a release"
 WRONG = "smoke -> dysp; smoke -> bronc"
 
 
@@ -51,10 +52,26 @@ def test_a_file_a_question_a_level_and_a_size_are_taken(report, home):
         ("smoke -> lung -> bronc -> smoke", "stated-graph-cycle", {}),
         ("smoke", "graph-of-one-column", {}),
         ("smoke ->", "stated-graph-unreadable", {}),
+        ("smoke => lung", "stated-graph-unreadable", {"line": "smoke => lung"}),
     ],
 )
 def test_what_is_no_graph_of_these_columns_is_refused(refused, graph, code, values):
     assert shows(refused(f"{ASIA} --graph", graph), code, **values)
+
+
+def test_half_a_question_and_a_question_about_one_column_are_refused(refused):
+    half = refused(f"{ASIA} --exposure smoke --graph", RIGHT)
+    assert shows(half, "effect-of-graph-needs-both", named="smoke")
+    assert shows(refused(f"{ASIA} --target lung --graph", RIGHT), "check-needs-all-columns")
+
+
+def test_what_limits_the_guarantee_and_the_noise_are_said(home, printed):
+    rows = "".join(f"{i % 2},{(i // 2) % 2}\n" for i in range(600))
+    (home / "own.csv").write_text(f"a,b\n{rows}")
+    words = printed("check --csv own.csv --epsilon 1 --graph", "a -> b").splitlines()
+    assert words[-2].startswith("note: ")
+    assert words[-1] == SIMULATED
+    assert SIMULATED not in printed("check --csv own.csv --epsilon 1 --secure --graph", "a -> b")
 
 
 def test_options_out_of_range_are_refused(refused):

@@ -20,6 +20,7 @@ COLUMNS = (
     Column("stage", "ordinal", ("one", "two", "three"), declared=True),
     Column("age", "continuous", bounds=(0.0, 100.0), declared=True),
     Column("dose", "continuous", bounds=(0.0, 5.0), declared=True),
+    Column("cost", "ordinal", ("< 5", "≥ 5"), declared=True, cut_points=(5.0,)),
 )
 
 
@@ -93,6 +94,10 @@ REFUSED = [
         says("no-such-level", name="smoke", level="maybe"),
     ),
     (Question("smoke", "lung", level="maybe"), says("no-such-level", name="lung", level="maybe")),
+    (
+        Question("cost", "lung", to="9"),
+        says("no-such-level-of-intervals", name="cost", level="9"),
+    ),
     (Question("stage", "lung", compared="two", to="two"), says("compared-with-itself")),
     (Question("age", "dose", "1", "1"), says("compared-with-itself")),
     (Question("age", "dose", to="1"), says("two-values-of-cause", name="age")),

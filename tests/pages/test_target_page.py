@@ -5,7 +5,7 @@ import numpy as np
 from privcore.algorithms import discover
 from privcore.data import load_network
 from privcore.display.sentences import shape_sentence
-from tests.pages.opening import captions, clean, graphs, open_table, scenes, start
+from tests.pages.opening import TABLE, captions, clean, graphs, open_table, scenes, start
 
 ALARM = {"data": "alarm", "rows": "2000", "epsilon": "1"}
 
@@ -63,3 +63,30 @@ def test_names_of_an_own_table_are_not_in_the_address_and_the_choice_stays():
     assert question(app, "target_own")[0].value == "secret0"
     app = clean(app.switch_page("pages/discover.py").run())
     assert question(app, "target_own")[0].value == "secret0"
+
+
+
+
+def test_the_address_has_the_place_of_a_user_s_column_and_a_step_back_takes_it():
+    app = open_table(TABLE)
+    app.switch_page("pages/discover.py").run()
+    app.selectbox(key="target_own").set_value("ill").run()
+    held = dict(clean(app).query_params)
+    assert not any("ill" in value for values in held.values() for value in values)
+    app.selectbox(key="target_own").set_value("sex").run()
+    clean(app).query_params.update(held)
+    app.run()
+    assert clean(app).selectbox(key="target_own").value == "ill"
+
+
+def test_a_pin_names_its_column_and_puts_the_question_back():
+    app = open_table(TABLE)
+    app.session_state["discover_tab"] = "Pinned"
+    app.switch_page("pages/discover.py").run()
+    app.selectbox(key="target_own").set_value("ill").run()
+    clean(app).button(key="pin").click().run()
+    (pin,) = clean(app).session_state["_pins"]
+    assert "links of ill" in pin.name
+    app.selectbox(key="target_own").set_value("").run()
+    clean(app).button(key="pin-open-0").click().run()
+    assert clean(app).selectbox(key="target_own").value == "ill"

@@ -1,7 +1,7 @@
 """The question on Discover: the whole graph, or the links of one column.
 
-The widget holds the choice. The URL has it for built-in data only, since the names of a user's
-columns must not be in the URL.
+The widget holds the choice. For a user's own table the URL has the position of the column, since
+the names of a user's columns must not be in the URL; it is there for a step back in the history.
 """
 
 from __future__ import annotations
@@ -10,13 +10,14 @@ from typing import Any
 
 import streamlit as st
 
-from pages.ui.controls.address import choose
+from pages.ui.controls.address import choose, chosen, news, write
 from pages.ui.controls.data import UPLOAD, current_data
 from privcore.algorithms import Algorithm
 from privcore.algorithms.search.parameters import TARGET
 from privcore.errors import PrivcoreError
 
 OWN = f"{TARGET.name}_own"
+_PLACE = f"{TARGET.name}_place"
 
 
 def takes_target(algorithm: Algorithm) -> bool:
@@ -41,9 +42,13 @@ def choose_target() -> None:
         "measured, and the part near the column is shown.",
     }
     if _own():
-        if st.session_state.get(OWN) not in names:
+        places = {str(place): name for place, name in enumerate(names)}
+        if (in_url := news(_PLACE, "0")) in places:
+            st.session_state[OWN] = places[in_url]
+        elif st.session_state.get(OWN) not in names:
             st.session_state[OWN] = ""
-        st.selectbox(options=names, format_func=_words, key=OWN, **shown)
+        name = chosen(st.selectbox(options=names, format_func=_words, key=OWN, **shown))
+        write(_PLACE, str(names.index(name)), "0")
     else:
         choose(names, _words, "", key=TARGET.name, **shown)
 

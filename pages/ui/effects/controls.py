@@ -74,7 +74,7 @@ def choose_question(loaded: Loaded) -> Question | None:
             high = _value("To", "to", column)
         if low is None or high is None or low == high:
             return Question(cause, outcome, level=level)
-        return Question(cause, outcome, str(low), str(high), level)
+        return Question(cause, outcome, f"{low:.15g}", f"{high:.15g}", level)
     with compared_at:
         compared = pick("From", "from", values, values[indexed.compared])
     rest = [value for value in values if value != compared]

@@ -94,4 +94,7 @@ def words(answer: GraphAnswer, *, free: bool) -> list[str]:
         f"{cost}epsilon {promise.epsilon:g}, delta {promise.delta:g} ({promise.calibration}, "
         f"{promise.accountant}; {promise.neighbours})"
     )
+    lines += [f"note: {caveat}" for caveat in promise.caveats]
+    if answer.result.noise == "simulated":
+        lines.append("noise simulated from a seed: for exploration, never for a release")
     return lines
