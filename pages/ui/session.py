@@ -23,6 +23,7 @@ from pages.ui.controls.data import SCHEMA_OF_SESSION, UPLOAD, Loaded
 from pages.ui.controls.states import current_address, restore
 from pages.ui.controls.target import OWN
 from pages.ui.controls.uploads import uploaded_file, uploads_allowed
+from pages.ui.discover import own as own_graph
 from pages.ui.discover import pins
 from pages.ui.layout import download, problem
 from pages.ui.texts import plain
@@ -136,12 +137,12 @@ def _address(held: Mapping[str, Any]) -> dict[str, str]:
 
 def _known(held: Mapping[str, Any]) -> dict[str, str]:
     texts = {k: Knowledge.read(text).text for k, text in held.items() if known.is_text(k)}
-    return texts | {k: str(name) for k, name in held.items() if k == OWN}
+    return texts | {k: str(text) for k, text in held.items() if k == OWN or own_graph.is_text(k)}
 
 
 def _not_in_url(key: str) -> bool:
     """Whether a session key holds a choice that names columns of the user."""
-    return known.is_text(key) or key == OWN
+    return known.is_text(key) or key == OWN or own_graph.is_text(key)
 
 
 def save_button() -> None:

@@ -1,9 +1,11 @@
 """Structural examples on the command line, and commands that make their runs again."""
 
+import os
 import re
 import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +13,8 @@ import pytest
 from privcore.algorithms import discover
 from privcore.data import EXAMPLES, StructuralExample, intervals
 from privcore.display.commands import command_line, python_code
+from privcore.intake import build_dataset, read_table
+from privcore.intake.triage import proposed_schema
 from tests.examples import few
 from tests.messages import outside, says, shows
 
@@ -95,6 +99,21 @@ def test_the_command_and_the_script_make_the_run_again(report, kind, arguments, 
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
     printed = {tuple(line.split()) for line in done.stdout.decode().splitlines()}
     assert {tuple(line.split()) for line in result.graph.lines()} <= printed
+
+
+def test_the_script_for_a_table_of_one_s_own_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = "".join(f"{i % 2},{i // 2 % 3},{i % 2}\n" for i in range(300))
+    Path("own.csv").write_text(f"a,b,c\n{rows}")
+    raw = read_table(Path("own.csv").read_bytes(), "own.csv")
+    dataset = build_dataset(raw, proposed_schema(raw), name="own.csv")
+    result = discover(dataset, "moment-search", {"target": "a"}, seed=9)
+    script = python_code(result, dataset, network=False, data_seed=3, seed=9)
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, check=True, env=environment, text=True
+    )
+    assert set(result.graph.lines()) <= set(done.stdout.splitlines())
 
 
 BASE = "discover --example linear-gaussian --rows 500"

@@ -138,6 +138,8 @@ def test_the_legend_names_the_classes_that_occur():
     pane = Pane("a", "", GRAPH, kinds=CLASSES)
     judged = graph_picture([pane], PLACES, title="", lines=(), reference_name="truth", form="svg")
     assert "invented" in " ".join(words(judged))
+    own = graph_picture([pane], PLACES, title="", lines=(), reference_name="your graph", form="svg")
+    assert "supported" in " ".join(words(own))
     assert label("reference-pc") in told
     alone = " ".join(words(drawn("svg")))
     assert "reference" not in alone

@@ -100,6 +100,15 @@ def test_what_is_known_comes_back(written):
     assert "Smoker" in clean(app).session_state["_known:cancer"]
 
 
+def test_a_graph_of_one_s_own_comes_back(written):
+    mine = {"discover_reference": "your graph", "own_graph": "Smoker -> Cancer"}
+    start(data="cancer", rows="1000", **mine)
+    app = opened(written[-1])
+    app.session_state["discover_reference"] = "mine"
+    app.switch_page("pages/discover.py").run()
+    assert clean(app).text_area(key="own_text").value == "Smoker -> Cancer"
+
+
 def test_the_file_names_the_table_in_use_and_not_one_that_waits(written):
     app = open_table(TABLE)
     app.file_uploader[0].upload("other.csv", b"a,b\n1,0\n0,1\n", "text/csv").run()
@@ -241,6 +250,8 @@ def test_the_memory_for_reloads_is_freed_by_one_clock(memory, monkeypatch):
 def test_a_forgotten_table_leaves_nothing_in_the_session_or_in_memory(memory):
     app = open_table(TABLE.replace(b"sex", b"zzsex"), "zz.csv")
     app.session_state["_known:zz.csv"] = '{"tiers": [["zzsex"]]}'
+    app.session_state["_own_graph:zz.csv"] = "zzsex -> ill"
+    app.session_state["target_own"] = "zzsex"
     for page in ("discover", "effects", "tradeoff", "release"):
         clean(app.switch_page(f"pages/{page}.py").run())
         if page == "discover":

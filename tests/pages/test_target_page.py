@@ -79,6 +79,13 @@ def test_the_address_has_the_place_of_a_user_s_column_and_a_step_back_takes_it()
     assert clean(app).selectbox(key="target_own").value == "ill"
 
 
+def test_the_question_of_a_session_waits_for_its_table():
+    app = start(data="your table")
+    app.session_state["target_own"] = "ill"
+    app.switch_page("pages/data.py").run()
+    assert clean(app).session_state["target_own"] == "ill"
+
+
 def test_a_pin_names_its_column_and_puts_the_question_back():
     app = open_table(TABLE)
     app.session_state["discover_tab"] = "Pinned"

@@ -41,6 +41,8 @@ def choose_target() -> None:
         "linked. If the whole graph shows enough with these rows and this ε, all of it is "
         "measured, and the part near the column is shown.",
     }
+    if _own() and len(names) == 1:
+        return  # The choice waits for its table, as after a session has been opened.
     if _own():
         places = {str(place): name for place, name in enumerate(names)}
         if (in_url := news(_PLACE, "0")) in places:

@@ -18,9 +18,10 @@ from streamlit.delta_generator import DeltaGenerator
 from pages.ui.controls import known
 from pages.ui.controls.data import SCHEMA_OF_SESSION, UPLOAD, Loaded
 from pages.ui.controls.params import number_text
+from pages.ui.controls.target import OWN
 from pages.ui.controls.uploads import uploaded_file, uploads_allowed
 from pages.ui.data import columns, domain, reading, samples, who
-from pages.ui.discover import pins
+from pages.ui.discover import own, pins
 from pages.ui.frame import go
 from pages.ui.layout import problem
 from pages.ui.texts import plain
@@ -136,6 +137,7 @@ def _forget() -> None:
     loaded: Loaded | None = st.session_state.get("upload")
     if loaded is not None:
         known.forget(loaded)
+        own.forget(loaded)
     pins.forget_own()
     for made in ("_background", "_sweeps"):
         for runs in st.session_state.pop(made, {}).values():
@@ -146,6 +148,7 @@ def _forget() -> None:
         *("upload_unit", "upload_bounded", "upload_edited", "upload_examples"),
         *("upload_repeats", "upload_stated", "upload_confirmed"),
         *("_results", "_surrogates", "_positions", "_look_of", "own_cause", "own_effect"),
+        OWN,
     ):
         st.session_state.pop(key, None)
     samples.clear()

@@ -44,7 +44,7 @@ from privcore.measures.graph_check import GraphCheck
 from privcore.naming import quoted
 from privcore.privacy.mechanisms import SimulatedNoise
 
-_NAME = "own_graph"
+_NAME, _TEXT = "own_graph", "_own_graph:"
 _EXAMPLE = "smoke -> lung; smoke <-> stress    or the text of DAGitty, Tetrad, GML or JSON"
 _ANSWERED, _EDITED = "_own_graph_answered", "_own_graph_edited"
 _EDITOR, _FIELD, _FILE, _ALONE = "own_editor", "own_text", "own_file", "own_alone"
@@ -52,7 +52,17 @@ _EDITOR, _FIELD, _FILE, _ALONE = "own_editor", "own_text", "own_file", "own_alon
 
 def _key(loaded: Loaded) -> str:
     """The session key of the text, the only place that holds the graph of a data set."""
-    return f"_own_graph:{loaded.dataset.name}"
+    return f"{_TEXT}{loaded.dataset.name}"
+
+
+def is_text(key: str) -> bool:
+    """Whether a session key holds a graph that a user has stated."""
+    return key.startswith(_TEXT)
+
+
+def forget(loaded: Loaded) -> None:
+    """Forget the graph that was stated about these data."""
+    st.session_state.pop(_key(loaded), None)
 
 
 def held_text(loaded: Loaded) -> str:

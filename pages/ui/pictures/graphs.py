@@ -27,6 +27,7 @@ from privcore.display.drawing.scene import MARK_WORDS, arrow_at_end, dense, ring
 from privcore.display.edge_paths import routes, short_forms
 from privcore.graphs import PDAG
 from privcore.graphs.pdag import PAG, SIGNS, Edge, ordered
+from privcore.measures.references import Reference
 from privcore.text import short
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ _TRIALS = (
     (14, 8), (12, 11), (12, 8), (10, 11), (10, 8), (8, 8), (6, 8), (4, 8),
 )  # fmt: skip
 _LONGEST = 60
+# References whose classes of edges have words of their own.
+_LEGENDS: dict[str, Reference] = {"truth": "truth", "your graph": "mine"}
 # Smaller names are short forms; a legend in small letters, in columns, has them whole.
 _SMALLEST_WHOLE, _LEGEND_SIZE, _LEGEND_COLUMNS = 10, 10.0, 3
 _LEADING, _PADDING = 1.25, 0.45
@@ -102,7 +105,7 @@ def graph_picture(
     drawn = [_lines(drawing) for drawing in drawings]
     kinds = {line.kind for one in drawn for line in one}
     graphs = [g for d in drawings for g in (d.graph, d.reference) if g is not None]
-    words = class_words("truth" if reference_name == "truth" else "non_private", *graphs)
+    words = class_words(_LEGENDS.get(reference_name, "non_private"), *graphs)
     entries: list[tuple[EdgeStyle | None, str]] = [
         (_STYLES[k], words[k]) for k in _STYLES if k in kinds and k != "plain"
     ]

@@ -108,11 +108,13 @@ def in_short(loaded: Loaded, check: Check | None = None, chosen: Chosen | None =
     """
     dataset = loaded.dataset
     title = plain(ALGORITHMS[st.session_state["algorithm"]].title)
+    target = plain(str(chosen_algorithm()[1].get("target") or ""))
+    asked = f"The links of {target} among" if target else "One graph over"
     what, whom, cost = st.columns(3, border=True)
     with what:
         st.markdown("**What is released**")
         st.markdown(
-            f"One graph over the {dataset.p:,} columns of “{plain(dataset.name)}”, computed once "
+            f"{asked} the {dataset.p:,} columns of “{plain(dataset.name)}”, computed once "
             f"by {title}, with a {term_link('certificate', 'signed certificate')}. No rows are "
             "released."
         )
