@@ -65,8 +65,6 @@ def test_names_of_an_own_table_are_not_in_the_address_and_the_choice_stays():
     assert question(app, "target_own")[0].value == "secret0"
 
 
-
-
 def test_the_address_has_the_place_of_a_user_s_column_and_a_step_back_takes_it():
     app = open_table(TABLE)
     app.switch_page("pages/discover.py").run()

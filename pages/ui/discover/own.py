@@ -19,7 +19,6 @@ from pages.ui.texts import plain
 from privcore.algorithms import Discovery
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.visible import PublicShape, visible_effects
-from privcore.algorithms.search.parameters import TARGET
 from privcore.display.graph_check import (
     asked_sentence,
     effect_lines,
