@@ -256,7 +256,8 @@ def shape_sentence(result: Discovery) -> str:
             "products with all others, then the second moments of "
             f"{', '.join(short(name, 20) for name in looked)} alone. What seemed not linked, "
             f"{left}, was not looked at. Bends, and columns that are linked only given others, are "
-            "missed."
+            "missed. What was not measured may cause both ends of a link, so links have no "
+            "direction of their own."
         )
     if result.about:
         return (

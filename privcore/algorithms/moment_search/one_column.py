@@ -15,7 +15,11 @@ from typing import NamedTuple, cast
 import numpy as np
 from scipy.special import chdtrc
 
-from privcore.algorithms.moment_search.findings import MEASURED, released_margins
+from privcore.algorithms.moment_search.findings import (
+    MEASURED,
+    of_edges_alone,
+    released_margins,
+)
 from privcore.algorithms.moment_search.measure import bases_of, even_points, number_units
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.plan import BY_CHANCE, Plan, Scales
@@ -171,14 +175,19 @@ def lifted(
 
     found, beyond = outcome.graph, outcome.beyond
     kinds = {kind: frozenset(map(pair, pairs)) for kind, pairs in found.by_kind.items()}
-    # What is required elsewhere is known without a measurement.
-    allowed, open_ends = (
-        run.known.allowed,
-        "nondirected" if isinstance(found, PAG) else "undirected",
-    )
-    for i, j in run.known.required - frozenset(map(pair, found.skeleton)):
-        kind = cast(Kind, open_ends if allowed[i, j] and allowed[j, i] else "directed")
-        kinds[kind] |= {(i, j) if allowed[i, j] else (j, i)}
+    findings = {pair(edge): own for edge, own in beyond.findings.items()}
+    known, open_ends = {*run.known.required}, "nondirected"
+    if not isinstance(found, PAG):
+        # Columns that were not measured may cause both ends of a link, so no arrow is sure.
+        known |= set(map(pair, found.skeleton))
+        kinds, open_ends = dict.fromkeys(kinds, frozenset()), "undirected"
+        findings = of_edges_alone(findings, frozenset(map(pair, found.skeleton)))
+    # What is known beforehand needs no measurement.
+    allowed, measured = run.known.allowed, frozenset().union(*kinds.values())
+    for i, j in known:
+        if not {(i, j), (j, i)} & measured:
+            kind = cast(Kind, open_ends if allowed[i, j] and allowed[j, i] else "directed")
+            kinds[kind] |= {(i, j) if allowed[i, j] else (j, i)}
     graph = type(found)(run.source.names, **kinds)
 
     def dag(parents: Parents) -> Parents:
@@ -200,7 +209,7 @@ def lifted(
         trace=tuple(map(step, outcome.trace)),
         beyond=replace(
             beyond,
-            findings={pair(edge): own for edge, own in beyond.findings.items()},
+            findings=findings,
             margins=released_margins(statistics.moments),
             released=Released(dags, statistics=statistics),
             repeats={columns[c]: columns[first] for c, first in beyond.repeats.items()},
