@@ -173,11 +173,11 @@ def missing_sentence(loaded: Loaded, parameters: dict[str, Any]) -> str:
 def gap_sentence(loaded: Loaded, parameters: dict[str, Any]) -> str:
     """State whether rows, budget or algorithm limit the detection of a weak edge.
 
-    Empty for mixed data, which have no surrogates. Also empty if several rows are protected
-    together, because the bound is known for single rows only.
+    Empty for mixed data, which have no surrogates, and for a question about one column. Also empty
+    if several rows are protected together, because the bound is known for single rows only.
     """
     plain_case = protection_of(loaded.dataset, parameters).plain
-    if loaded.source.holds == "both" or not plain_case:
+    if loaded.source.holds == "both" or not plain_case or parameters.get("target"):
         return ""
     gap = optimality_gap(surrogates(loaded), _checked(parameters))
     return "" if gap is None else f"**{gap.verdict}** {plain(gap.reason)}"

@@ -190,6 +190,8 @@ def checked_numbers(
 ) -> GraphCheck:
     """Like `checked`, from the released numbers alone; columns: the names of their columns."""
     level, least = float(LEVEL.parse(level)), float(SIZE.parse(size))
+    if released.form == "target" and not all(released.coordinates):
+        raise ParameterError("check-of-one-column")
     tests = _Tests(released, graph.places(columns))
     pairs = _pairs(graph, tests, level, least)
     asked, wanted, against = list[tuple[str, str]](), [graph], _contradicted(pairs)
