@@ -163,8 +163,13 @@ def _why_in_pag(chosen: frozenset[int], names: Sequence[str]) -> str:
     return f"Adjusted for {words}: valid in every graph that the PAG represents."
 
 
-def hull(effects: Sequence[Effect], settled: bool | None) -> tuple[tuple[float, float] | None, str]:
+def hull(
+    effects: Sequence[Effect], settled: bool | None, measured: Collection[str] = ()
+) -> tuple[tuple[float, float] | None, str]:
     """The interval that covers the intervals of all plausible effects, and a reason.
+
+    measured: columns with noisy moments.  An effect that only noise keeps from having an estimate
+    may be anything.
 
     The reason is empty if there is an interval.  If the answer has to be left open, the interval is
     None, and the reason is a sentence that explains why.
@@ -175,8 +180,11 @@ def hull(effects: Sequence[Effect], settled: bool | None) -> tuple[tuple[float, 
             "background knowledge."
         )
     missing = [e for e in effects if e.estimate is None and (e.shown or e.probability > _UNLIKELY)]
+    unmeasured = [e for e in missing if not measured or set(e.adjustment) - set(measured)]
+    if unmeasured:
+        return None, unmeasured[0].reason
     if missing:
-        return None, missing[0].reason
+        return (-math.inf, math.inf), ""
     stated = [e.estimate for e in effects if e.estimate is not None]
     return (min(e.low for e in stated), max(e.high for e in stated)), ""
 
@@ -311,13 +319,16 @@ def effects_of(
     if isinstance(evidence, Numbers):
         sets = doubts.added(sets, indexed, evidence.places)
     found = answered(indexed, sets, evidence, data.names)
-    interval, reason = hull(found, result.settled)
+    noisy: list[str] = []
+    if isinstance(evidence, Numbers) and evidence.moments.sigma > 0:
+        noisy = [data.names[c] for c in evidence.places]
+    interval, reason = hull(found, result.settled, noisy)
     lacks = not plan.share and any(effect.estimate is None for effect in found)
     enough = None
     if isinstance(evidence, Numbers) and interval is not None and too_noisy(interval, most):
         for halved in range(1, _HALVED):
             less = evidence.with_less_noise(2.0**-halved)
-            now, _ = hull(answered(indexed, sets, less, data.names), result.settled)
+            now, _ = hull(answered(indexed, sets, less, data.names), result.settled, noisy)
             if now is not None and not too_noisy(now, most):
                 enough = plan.total(parameters) * 2.0**halved, evidence.n * 2**halved
                 break

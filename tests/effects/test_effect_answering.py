@@ -161,6 +161,12 @@ def test_what_was_not_released_leaves_the_effect_open_if_it_is_likely() -> None:
         effect(None, ("d",), probability=0.0, shown=True),
     ):
         assert hull([shown, likely], True) == (None, "why ('d',)")
+    # Noise alone is in the way where the columns were measured: the effect may be anything.
+    assert hull([shown, effect(None, adjustment=("d",))], True, ["d"]) == (
+        (-math.inf, math.inf),
+        "",
+    )
+    assert hull([shown, effect(None, adjustment=("d", "e"))], True, ["d"])[0] is None
     interval, reason = hull([shown, effect(None, ("d",), probability=0.04)], True)
     assert interval == pytest.approx((0.05, 0.15))
     assert reason == ""
