@@ -11,6 +11,7 @@ from pages.ui import expectation
 from pages.ui.controls.algorithm import chosen_algorithm
 from pages.ui.controls.data import Loaded, current_data, say_no_table
 from pages.ui.data import domain
+from pages.ui.discover.own import stated
 from pages.ui.frame import require_frame
 from pages.ui.glossary import term_link
 from pages.ui.layout import problem
@@ -22,7 +23,10 @@ from pages.ui.release.panels import Chosen
 from pages.ui.texts import plain
 from privcore.algorithms import ALGORITHMS
 from privcore.data import Dataset
+from privcore.effects.by_graph import check_settings, only_columns
+from privcore.effects.model import ALGORITHM as CHECKED_BY
 from privcore.errors import PrivcoreError, ReleaseError
+from privcore.graphs.stated import StatedGraph
 from privcore.intake.bought_domain import StatedTable
 from privcore.releases.ledger.ledger import Ledger
 from privcore.releases.release import release
@@ -32,10 +36,27 @@ from privcore.unit import ADDED
 require_frame("pages/release.py")
 
 
-def plan(own: Loaded, loaded: Loaded, subject: Dataset | StatedTable) -> Check | None:
+def graph_to_check(loaded: Loaded, subject: Dataset | StatedTable) -> StatedGraph | None:
+    """The user's graph, if the release is to measure its columns alone and to check it."""
+    name, values = chosen_algorithm()
+    graph = stated(loaded) if name == CHECKED_BY and isinstance(subject, Dataset) else None
+    if graph is None or values.get("target"):
+        return None
+    wanted = st.checkbox(
+        f"Measure only the {len(graph.names)} columns of your graph, which is stated on Discover; "
+        "the certificate then says whether it holds.",
+        key="release_graph",
+    )
+    return graph if wanted else None
+
+
+def plan(
+    own: Loaded, loaded: Loaded, subject: Dataset | StatedTable, graph: StatedGraph | None
+) -> Check | None:
     """Check the planned release; returns the charge, or None while something prevents the release.
 
-    own: the data in use. loaded: the data that may be shown. subject: the data to release.
+    own: the data in use. loaded: the data that may be shown. subject: the data to release. graph:
+    see `graph_to_check`.
     """
     name, values = chosen_algorithm()
     accepted = tuple(
@@ -47,6 +68,10 @@ def plan(own: Loaded, loaded: Loaded, subject: Dataset | StatedTable) -> Check |
         )
     )
     try:
+        if graph is not None and isinstance(subject, Dataset):
+            only = only_columns(subject, graph)
+            assert isinstance(only, Dataset)
+            subject, values = only, check_settings(only, values)
         check = panels.checked(loaded, subject, name, values, accepted)
     except PrivcoreError as error:
         stated = subject.unconfirmed if isinstance(subject, StatedTable) else subject.undeclared
@@ -86,7 +111,12 @@ def cost(loaded: Loaded, check: Check) -> None:
 
 
 def confirm(
-    loaded: Loaded, subject: Dataset | StatedTable, ledger: Ledger, chosen: Chosen, check: Check
+    loaded: Loaded,
+    subject: Dataset | StatedTable,
+    ledger: Ledger,
+    chosen: Chosen,
+    check: Check,
+    graph: StatedGraph | None,
 ) -> None:
     """Draw the Release button and its checkboxes; only this button spends budget."""
     shown: list[Shown] = st.session_state.setdefault("_released", [])
@@ -130,8 +160,9 @@ def confirm(
                     content=loaded.content,
                     accepted=check.caveats,
                     keep_numbers=keep_numbers,
+                    graph=graph,
                 ),
-                loaded.positions if loaded.dataset.true_edges else None,
+                loaded.positions if loaded.dataset.true_edges and graph is None else None,
                 loaded.dataset.name,
             )
         )
@@ -143,7 +174,8 @@ def steps(own: Loaded) -> None:
     in_short = st.container()
     st.header("1. Privacy cost and expected quality")
     loaded, subject = domain.to_release(own, chosen_algorithm()[1])
-    check = plan(own, loaded, subject)
+    graph = graph_to_check(loaded, subject)
+    check = plan(own, loaded, subject, graph)
     if check is None:
         with in_short:
             panels.in_short(loaded)
@@ -156,7 +188,7 @@ def steps(own: Loaded) -> None:
     with in_short:
         panels.in_short(loaded, check, chosen)
     st.header("3. Release")
-    confirm(loaded, subject, ledger, chosen, check)
+    confirm(loaded, subject, ledger, chosen, check, graph)
 
 
 st.title("Release")

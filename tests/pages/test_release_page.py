@@ -51,6 +51,26 @@ def name_budget(app, name="study", epsilon=3.0):
     return clean(app.run())
 
 
+def test_a_graph_that_is_stated_is_checked_by_the_release_of_its_columns(ledger):
+    app = start(algorithm="moment-search", own_graph="Smoker -> Cancer; Pollution -> Cancer")
+    app.checkbox(key="release_graph").check().run()
+    press(agree(name_budget(app)), "Release")
+    assert not app.error
+    (charge,) = ledger.charges()
+    assert (charge.epsilon, charge.state) == (1.0, "released")
+    made = app.session_state["_released"][0].made
+    assert set(made.graph.nodes) == {"Smoker", "Pollution", "Cancer"}
+    assert verify(certificate_json(dict(made.certificate))).verified
+    assert "check" in made.certificate["released"]
+    # Without the box, all columns are released.
+    app = clean(start(algorithm="moment-search", own_graph="Smoker -> Cancer"))
+    press(agree(app), "Release")
+    assert len(app.session_state["_released"][0].made.graph.nodes) == 5
+    # A question about one column cannot check a graph.
+    app = start(algorithm="moment-search", own_graph="Smoker -> Cancer", target="Smoker")
+    assert not [box for box in app.checkbox if box.key == "release_graph"]
+
+
 def test_a_release_is_charged_shown_and_certified(ledger):
     known = '{"tiers":[["Smoker"],["Cancer"]]}'
     app = name_budget(start(algorithm="moment-search", knowledge=known))

@@ -75,6 +75,14 @@ def held_text(loaded: Loaded) -> str:
     return text
 
 
+def stated(loaded: Loaded) -> StatedGraph | None:
+    """The user's graph for these data; None without one that can be read."""
+    try:
+        return _graph(loaded, held_text(loaded))
+    except PrivcoreError:
+        return None  # Discover says what is wrong.
+
+
 def part(loaded: Loaded, result: Discovery, seed: int) -> GraphAnswer | None:
     """Draw the editor and what the numbers say of the graph; None without a graph.
 

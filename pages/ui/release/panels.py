@@ -88,11 +88,12 @@ def checked(
 ) -> Check:
     """Rehearse a release and return its charge, cached in the session.
 
-    subject: the table to release, identified by `loaded.key`. accepted: caveats that the user
+    subject: the table to release, identified by `loaded.key` and its columns. accepted: caveats that the user
     accepts.
     """
+    names = subject.names if isinstance(subject, Dataset) else ()
     verified = cached_result(
-        ("release-check", loaded.key, name, settings_key(values), accepted),
+        ("release-check", loaded.key, names, name, settings_key(values), accepted),
         "Rehearsing on public surrogate data",
         lambda hooks: check_release(subject, name, values, accepted=accepted),
     )
