@@ -88,8 +88,8 @@ def checked(
 ) -> Check:
     """Rehearse a release and return its charge, cached in the session.
 
-    subject: the table to release, identified by `loaded.key` and its columns. accepted: caveats that the user
-    accepts.
+    subject: the table to release, identified by `loaded.key` and its columns. accepted: caveats
+    that the user accepts.
     """
     names = subject.names if isinstance(subject, Dataset) else ()
     verified = cached_result(
